@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lib/model/addr.h"
+#include "lib/ring/placement.h"
+
+/*
+ * The configuration as the operator wrote it, typed and validated: the router's own settings, the
+ * services, and the nodes (the topology), from one YAML file or two (`topology: nodes.yaml`, a
+ * path relative to the first file).
+ *
+ * What is refused and what is kept (SPEC 10.3): a bad *node* is left out by name and the rest
+ * stays; anything else that is bad refuses the whole, and the caller keeps what it had.
+ */
+#define KVL_NODES_MAX    4096 /* node numbers are below this */
+#define KVL_SERVICES_MAX 64
+#define KVL_PORTS_MAX    16
+#define KVL_WORKERS_MAX  32
+#define KVL_NAME_MAX     64 /* ids and names, with the NUL: [A-Za-z0-9._:-]+ */
+#define KVL_DEVICE_MAX   512
+#define KVL_PATH_MAX     108 /* sizeof(sun_path) */
+
+enum kvl_mode {
+	KVL_MODE_NAT,
+	KVL_MODE_DSR,
+};
+
+enum kvl_poll {
+	KVL_POLL_BUSY,     /* a worker never gives its core away */
+	KVL_POLL_ADAPTIVE, /* a worker that found nothing for a while sleeps up to 50 us */
+};
+
+/* `ports:` */
+struct kvl_port_config {
+	char name[KVL_NAME_MAX];
+	char device[KVL_DEVICE_MAX];  /* DPDK device string: "net_af_xdp0,iface=eth1", PCI address */
+	char interface[KVL_NAME_MAX]; /* kernel's name of it; "" = none. Default: the device's iface= */
+	struct kvl_addr snat;         /* source address toward nodes; all zero = none */
+	bool has_snat;
+};
+
+/* `health:`; all times in milliseconds */
+struct kvl_health_config {
+	uint32_t timeouts_to_down;  /* consecutive timeouts that take a node out; default 3 */
+	uint32_t probe_interval_ms; /* default 500 */
+	uint32_t probe_timeout_ms;  /* default 200 */
+	uint32_t passive_fresh_ms;  /* no passive data for this long: probe; default 30000 */
+};
+
+/* `router:` */
+struct kvl_router_config {
+	char control_socket[KVL_PATH_MAX]; /* default /run/kvlane/kvlane.sock */
+	uint32_t workers;                  /* default 1 */
+	uint32_t pending_slots;            /* per worker, a power of two, 1024..1048576; default 65536 */
+	uint16_t snat_first, snat_last;    /* 2^k ports on a 2^k boundary; default 16384-32767 */
+	uint32_t mbufs;                    /* per port and queue; 4096..262144, default 8192 */
+	enum kvl_poll poll;                /* default busy */
+	enum { KVL_HUGE_AUTO, KVL_HUGE_ON, KVL_HUGE_OFF } hugepages; /* default auto */
+	uint32_t max_nodes;                /* default 1024, at most KVL_NODES_MAX */
+};
+
+/* One element of `services:` */
+struct kvl_service_config {
+	char name[KVL_NAME_MAX];
+	struct kvl_addr address;
+	uint16_t port;
+	enum kvl_mode mode;            /* default nat */
+	char pool[KVL_NAME_MAX];       /* default "default" */
+	struct kvl_placement_params placement;
+	uint32_t timeout_ms;           /* of one request; 1..60000, default 1000 */
+	unsigned int line;             /* where it stands, for later messages */
+};
+
+/* One element of `nodes:` */
+struct kvl_node_config {
+	char id[KVL_NAME_MAX];
+	struct kvl_addr address;
+	uint16_t port;                 /* default 11211 */
+	char host[KVL_NAME_MAX];       /* default: the address as text */
+	char zone[KVL_NAME_MAX];       /* default "default" */
+	char pool[KVL_NAME_MAX];       /* default "default" */
+	uint32_t weight;               /* 100 = one share; 1..10000, default 100 */
+	/* Static next hop, for ports that the kernel does not know (`nexthop: {mac:, port:}`). */
+	bool has_nexthop;
+	uint8_t nexthop_mac[6];
+	char nexthop_port[KVL_NAME_MAX];
+	unsigned int line;
+};
+
+struct kvl_config {
+	char topology[4096]; /* path of the second file, "" when nodes stand in the first */
+	struct kvl_router_config router;
+	struct kvl_health_config health;
+	struct kvl_port_config *ports;
+	size_t port_count;
+	struct kvl_service_config *services;
+	size_t service_count;
+	struct kvl_node_config *nodes; /* sorted by id */
+	size_t node_count;
+	size_t nodes_rejected;
+};
+
+enum kvl_severity {
+	KVL_DIAG_WARNING, /* said, and kept */
+	KVL_DIAG_NODE,    /* this node is left out, the rest stays */
+	KVL_DIAG_ERROR,   /* the whole is refused */
+};
+
+/* One message: `nodes.yaml:3:33: nodes[1].port: 70000: must be 1..65535`. */
+struct kvl_diag {
+	enum kvl_severity severity;
+	char text[400];
+};
+
+#define KVL_DIAGS_MAX 64 /* further ones are counted, not kept */
+
+struct kvl_diags {
+	size_t count; /* kept */
+	size_t dropped;
+	size_t errors; /* KVL_DIAG_ERROR seen, kept or not */
+	struct kvl_diag list[KVL_DIAGS_MAX];
+};
+
+/*
+ * Reads and validates. Returns a configuration that kvl_config_free() releases, or NULL with
+ * errno (ENOENT..., EINVAL for content, ENOMEM) and at least one KVL_DIAG_ERROR in *diags.
+ * Warnings and left-out nodes may be in *diags on success too. Thread-safe, touches no global.
+ */
+struct kvl_config *kvl_config_load(const char *path, struct kvl_diags *diags);
+
+/* The same from memory; `name` stands for the path in messages. No `topology:` file is followed
+ * (it is an error there): this is what the fuzzer drives. */
+struct kvl_config *kvl_config_parse(const char *text, size_t len, const char *name,
+	struct kvl_diags *diags);
+
+void kvl_config_free(struct kvl_config *config);
+
+/* Appends a message, counting what does not fit. Also for later stages (ports, next hops). */
+__attribute__((format(printf, 3, 4))) void kvl_diag_add(struct kvl_diags *diags,
+	enum kvl_severity severity, const char *format, ...);

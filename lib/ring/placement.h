@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * From a key's hash to its candidate row. A placement is a pure function of the members (ids,
+ * weights, hosts, zones) and of its parameters: the order in which members are given does not
+ * matter, health never changes it (SPEC 2.1).
+ *
+ * It is one position-independent block of kvl_placement_size() bytes: a replica for another NUMA
+ * node is a memcpy(). Immutable once built; any number of threads may read it.
+ */
+
+enum kvl_placement_kind {
+	KVL_PLACE_RING,   /* consistent hashing with virtual nodes */
+	KVL_PLACE_MODULO, /* hash % n over the members in id order */
+};
+
+#define KVL_REPLICATION_MAX 5   /* N: preference list length */
+#define KVL_ROW_MAX         8   /* candidates in a row: N, then the walk goes on (extended) */
+#define KVL_VNODES_MAX      1000
+#define KVL_NODE_NONE       UINT16_MAX
+
+struct kvl_placement_params {
+	enum kvl_placement_kind kind;
+	uint32_t replication; /* N, 1..KVL_REPLICATION_MAX; default 1 */
+	uint32_t vnodes;      /* tokens of a node of weight 100; default 160 */
+	uint64_t seed;        /* of the key hash and of the tokens; default 0 */
+};
+
+/* What the placement needs to know of a node. Strings are borrowed for the call only. */
+struct kvl_member {
+	const char *id;   /* unique */
+	const char *host; /* "" = a host of its own */
+	const char *zone; /* "" = a zone shared by all such members */
+	uint32_t weight;  /* 100 = one share */
+	uint16_t number;  /* what rows hold; unique, below KVL_NODE_NONE */
+};
+
+/*
+ * Candidates for one token, best first. The first N are the preference list (SPEC 2.4); the rest
+ * is the same walk carried on (unseen zones first is done with; hosts already taken last) so that
+ * a candidate that falls can be replaced. Unused places hold KVL_NODE_NONE, at the end only.
+ */
+struct kvl_row {
+	uint16_t node[KVL_ROW_MAX];
+};
+
+struct kvl_placement;
+
+/*
+ * Builds. Returns a block that free() releases, or NULL with errno: EINVAL (parameters, two
+ * members of one id or one number), E2BIG (more than KVL_TOKENS_MAX tokens), ENOMEM.
+ * No members at all is valid: every lookup gives an empty row.
+ */
+struct kvl_placement *kvl_placement_build(const struct kvl_placement_params *params,
+	const struct kvl_member *members, size_t count);
+
+#define KVL_TOKENS_MAX (4u << 20) /* memory bound: 26 bytes a token, so 110 MB a replica */
+
+size_t kvl_placement_size(const struct kvl_placement *placement);
+
+/* Hash of a key: XXH3-64 with the service's seed (SPEC 2.1). Inline in hash.h: kvl_key_hash(). */
+
+/*
+ * Lookup, in three steps so that a burst can prefetch each before the next touches memory; all
+ * inline in lookup.h:
+ *   void     kvl_placement_prefetch_index(placement, hash);
+ *   void     kvl_placement_prefetch_token(placement, hash);
+ *   uint32_t kvl_placement_find(placement, hash);           token number; no member: 0
+ *   const struct kvl_row *kvl_placement_row(placement, token);
+ */
+
+/* For explanations: the token's value on the ring (modulo: the remainder), number of tokens,
+ * tokens of one node, and the share of the hash space that a node's tokens own (0..1). */
+uint64_t kvl_placement_token(const struct kvl_placement *placement, uint32_t token);
+uint32_t kvl_placement_tokens(const struct kvl_placement *placement);
+uint32_t kvl_placement_tokens_of(const struct kvl_placement *placement, uint16_t number);
+double kvl_placement_share(const struct kvl_placement *placement, uint16_t number);
+
+/*
+ * A digest that two routers compare (SPEC 2.1): equal for equal parameters and members, whatever
+ * the order given and whatever numbers the nodes got.
+ */
+uint64_t kvl_placement_digest(const struct kvl_placement *placement);
+
+const char *kvl_placement_name(enum kvl_placement_kind kind); /* "ring", "modulo" */
+
+/* Also takes the aliases consistent_hashing and hash_modulo. Returns 0 or -EINVAL. */
+int kvl_placement_parse(const char *name, enum kvl_placement_kind *kind);
