@@ -21,6 +21,7 @@ enum kvl_placement_kind {
 #define KVL_REPLICATION_MAX 5   /* N: preference list length */
 #define KVL_ROW_MAX         8   /* candidates in a row: N, then the walk goes on (extended) */
 #define KVL_VNODES_MAX      1000
+#define KVL_VNODES_DEFAULT  160 /* ketama's figure */
 #define KVL_NODE_NONE       UINT16_MAX
 
 struct kvl_placement_params {
@@ -40,13 +41,18 @@ struct kvl_member {
 };
 
 /*
- * Candidates for one token, best first. The first N are the preference list (SPEC 2.4); the rest
- * is the same walk carried on (unseen zones first is done with; hosts already taken last) so that
- * a candidate that falls can be replaced. Unused places hold KVL_NODE_NONE, at the end only.
+ * Candidates for one token, best first; the walk is clockwise from the token, wrapping once.
+ *   1. The preference list (SPEC 2.4): nodes of unseen zones and unseen hosts in walk order while
+ *      there are such, then nodes of unseen hosts in walk order; N of them, or all there are.
+ *   2. So that a candidate that falls can be replaced, the walk's other nodes of unseen hosts
+ *      (zones matter no more), then all the rest, in walk order.
+ * Two copies on one host are not two copies: with fewer hosts than N the preference list is
+ * shorter than N, the same for every row (kvl_placement_preferred()), and nodes of a taken host
+ * stand behind it only. Unused places hold KVL_NODE_NONE, at the end only.
  */
 struct kvl_row {
 	uint16_t node[KVL_ROW_MAX];
-};
+} __attribute__((aligned(16)));
 
 struct kvl_placement;
 
@@ -58,7 +64,21 @@ struct kvl_placement;
 struct kvl_placement *kvl_placement_build(const struct kvl_placement_params *params,
 	const struct kvl_member *members, size_t count);
 
-#define KVL_TOKENS_MAX (4u << 20) /* memory bound: 26 bytes a token, so 110 MB a replica */
+/* Memory bound: 24 bytes a token and 8 to 16 of index, so at most 128 MiB a replica. */
+#define KVL_TOKENS_MAX (4u << 20)
+
+/*
+ * What is hashed, byte for byte (SPEC 2.1); the tests hold golden vectors of each:
+ *   key    XXH3_64bits_withSeed(key bytes, seed)
+ *   token  XXH3_64bits_withSeed(id bytes, 0x00, LE32 index; seed), index = 0 .. tokens-1; a node
+ *          has max(1, vnodes*weight/100) tokens. Sorted by value; equal values by node id, ids
+ *          compared as unsigned bytes.
+ * A key belongs to the first token >= its hash, wrapping to the lowest.
+ * Modulo: members by id, each max(1, weight/100) times in a row; a key belongs to hash % n.
+ */
+
+/* How many tokens a member of that weight gets. */
+uint64_t kvl_placement_tokens_for(const struct kvl_placement_params *params, uint32_t weight);
 
 size_t kvl_placement_size(const struct kvl_placement *placement);
 
@@ -70,7 +90,9 @@ size_t kvl_placement_size(const struct kvl_placement *placement);
  *   void     kvl_placement_prefetch_index(placement, hash);
  *   void     kvl_placement_prefetch_token(placement, hash);
  *   uint32_t kvl_placement_find(placement, hash);           token number; no member: 0
+ *   void     kvl_placement_prefetch_row(placement, token);
  *   const struct kvl_row *kvl_placement_row(placement, token);
+ *   uint32_t kvl_placement_preferred(placement);            length of the preference list
  */
 
 /* For explanations: the token's value on the ring (modulo: the remainder), number of tokens,
@@ -82,7 +104,11 @@ double kvl_placement_share(const struct kvl_placement *placement, uint16_t numbe
 
 /*
  * A digest that two routers compare (SPEC 2.1): equal for equal parameters and members, whatever
- * the order given and whatever numbers the nodes got.
+ * the order given and whatever numbers the nodes got. XXH3 64-bit without seed over, integers
+ * little-endian, strings with their NUL: u32 kind, u32 N, u32 vnodes, u64 seed; u32 members, each
+ * in id order: id, host, zone, u32 weight; u32 tokens, each: u64 value, 8 u16 candidates as ranks
+ * in id order (0xffff = none). What came out is covered too, so that programs that place
+ * differently do not agree by digest.
  */
 uint64_t kvl_placement_digest(const struct kvl_placement *placement);
 

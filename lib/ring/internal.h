@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/ring/placement.h"
+
+/* Shared by the files of this folder only. Members are in id order (bytes, as strcmp() has it)
+ * wherever they appear here, and `owner` is an index into them. */
+
+struct token {
+	uint64_t value;
+	uint32_t owner;
+};
+
+/* One kind of placement: how many tokens each member gets, and where they lie. */
+struct placement_ops {
+	const char *name;
+	const char *alias;
+
+	uint64_t (*share)(const struct kvl_placement_params *params, const struct kvl_member *m);
+
+	/* Fills sum(share) tokens, in walk order. */
+	void (*place)(const struct kvl_placement_params *params, const struct kvl_member *members,
+		size_t count, struct token *tokens);
+};
+
+extern const struct placement_ops ring_ops;
+extern const struct placement_ops modulo_ops;
+
+/*
+ * The candidate row of every token (preference.c). *hosts gets the number of distinct hosts.
+ * Returns 0 or -ENOMEM.
+ */
+int preference_rows(const struct kvl_member *members, size_t count, const struct token *tokens,
+	size_t token_count, uint32_t replication, struct kvl_row *rows, uint32_t *hosts);
+
+/* See kvl_placement_digest(). Returns 0 or -ENOMEM. */
+int placement_digest(const struct kvl_placement *p, const struct kvl_member *members, size_t count,
+	uint64_t *digest);
+
+/*
+ * Numbers for what members share, so that the walk compares numbers instead of strings.
+ * The arrays have one element a member. Returns 0 or -ENOMEM.
+ */
+struct groups {
+	uint32_t *host; /* member -> host; a member without one has a host of its own */
+	uint32_t *zone; /* member -> zone */
+	uint32_t *cell; /* member -> the part of its zone that is on its host */
+	uint32_t hosts, zones, cells;
+};
+
+int groups_init(struct groups *groups, const struct kvl_member *members, size_t count);
+void groups_fini(struct groups *groups);
