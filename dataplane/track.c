@@ -9,7 +9,7 @@
  */
 
 /* Errors of a quiet request come at once or not at all, so its slot need not wait for long. */
-#define QUIET_HOLD_MS 250
+#define QUIET_HOLD_MS 250u
 
 static void slot_fill(struct kvl_worker *w, struct kvl_packet *p, const struct kvl_root_node *node)
 {
