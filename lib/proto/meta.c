@@ -2,6 +2,7 @@
 #include "lib/proto/base64.h"
 #include "lib/proto/command.h"
 #include "lib/proto/number.h"
+#include "lib/proto/value.h"
 
 /* A set of flag letters. */
 #define FLAG(c) (UINT64_C(1) << ((c) - 'A'))
@@ -194,11 +195,12 @@ static enum kvl_verdict meta_parse(struct line *l, struct kvl_request *req)
 }
 
 /* mg|md|ma|me <key> <flags>*, ms <key> <bytes> <flags>* and a value */
-enum kvl_verdict meta_command(struct line l, struct kvl_request *req)
+enum kvl_verdict meta_command(COMMAND_ARGS)
 {
+	struct line l = {base, p, end};
 	enum kvl_verdict verdict = meta_parse(&l, req);
 
 	if (__builtin_expect(verdict != KVL_REQUEST_OK, 0))
-		return request_fault(verdict, &l, req);
+		return request_fault(verdict, base, end, req);
 	return KVL_REQUEST_OK;
 }
