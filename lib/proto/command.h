@@ -18,7 +18,11 @@ enum kvl_verdict text_storage(COMMAND_ARGS);
 enum kvl_verdict text_arithmetic(COMMAND_ARGS);
 enum kvl_verdict text_touch(COMMAND_ARGS);
 enum kvl_verdict text_delete(COMMAND_ARGS);
-enum kvl_verdict meta_command(COMMAND_ARGS);
+enum kvl_verdict meta_get(COMMAND_ARGS);
+enum kvl_verdict meta_set(COMMAND_ARGS);
+enum kvl_verdict meta_delete(COMMAND_ARGS);
+enum kvl_verdict meta_arithmetic(COMMAND_ARGS);
+enum kvl_verdict meta_debug(COMMAND_ARGS);
 
 /* The commands that are never forwarded, and everything unknown: `p` is at the word itself. */
 enum kvl_verdict word_command(COMMAND_ARGS);

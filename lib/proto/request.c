@@ -81,11 +81,10 @@ static enum kvl_verdict text_dispatch(COMMAND_ARGS)
 	return word_command(base, p, end, req);
 }
 
-static inline enum kvl_verdict meta_dispatch(COMMAND_ARGS, enum kvl_op op, enum kvl_kind kind)
+static inline void meta_is(struct kvl_request *req, enum kvl_op op, enum kvl_kind kind)
 {
 	req->proto = KVL_PROTO_META;
 	command_is(req, op, kind);
-	return meta_command(base, p + 3, end, req);
 }
 
 /*
@@ -132,15 +131,20 @@ static inline enum kvl_verdict dispatch(COMMAND_ARGS)
 	}
 	switch (word & WORD4(0xff, 0xff, 0xff, 0)) {
 	case WORD4('m', 'g', ' ', 0):
-		return meta_dispatch(base, p, end, req, KVL_OP_MG, KVL_KIND_READ);
+		meta_is(req, KVL_OP_MG, KVL_KIND_READ);
+		return meta_get(base, p + 3, end, req);
 	case WORD4('m', 's', ' ', 0):
-		return meta_dispatch(base, p, end, req, KVL_OP_MS, KVL_KIND_WRITE);
+		meta_is(req, KVL_OP_MS, KVL_KIND_WRITE);
+		return meta_set(base, p + 3, end, req);
 	case WORD4('m', 'd', ' ', 0):
-		return meta_dispatch(base, p, end, req, KVL_OP_MD, KVL_KIND_WRITE);
+		meta_is(req, KVL_OP_MD, KVL_KIND_WRITE);
+		return meta_delete(base, p + 3, end, req);
 	case WORD4('m', 'a', ' ', 0):
-		return meta_dispatch(base, p, end, req, KVL_OP_MA, KVL_KIND_WRITE);
+		meta_is(req, KVL_OP_MA, KVL_KIND_WRITE);
+		return meta_arithmetic(base, p + 3, end, req);
 	case WORD4('m', 'e', ' ', 0):
-		return meta_dispatch(base, p, end, req, KVL_OP_ME, KVL_KIND_READ);
+		meta_is(req, KVL_OP_ME, KVL_KIND_READ);
+		return meta_debug(base, p + 3, end, req);
 	}
 	return text_dispatch(base, p, end, req);
 }
