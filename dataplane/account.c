@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dataplane/burst.h"
+
+/*
+ * What a reply tells of its node: latency, hits, errors, rejects (SPEC 6.2). Also decides whether
+ * the reply is whole, and gives its slot back.
+ */
+
+static void kind_count(struct kvl_node_counters *node, enum kvl_reply_kind kind)
+{
+	switch (kind) {
+	case KVL_REPLY_HIT:
+		kvl_count(&node->hits, 1);
+		break;
+	case KVL_REPLY_MISS:
+		kvl_count(&node->misses, 1);
+		break;
+	case KVL_REPLY_ERROR:
+		kvl_count(&node->errors, 1);
+		break;
+	case KVL_REPLY_REJECT:
+		kvl_count(&node->rejects, 1);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The whole reply is through: a latency sample, and the slot is free at once. */
+static void reply_finish(struct kvl_worker *w, const struct kvl_packet *p, struct kvl_slot *s)
+{
+	struct kvl_node_counters *node = &w->nodes[s->node];
+
+	if (!(s->flags & KVL_SLOT_QUIET)) {
+		uint64_t us = ((w->now - s->sent) * w->us_per_tsc) >> 32;
+
+		kvl_hist_add(&w->latency[s->node], RTE_MIN(us, (uint64_t)KVL_HIST_MAX_US));
+		node->in_flight--;
+	}
+	node->timeouts_in_a_row = 0;
+	__atomic_store_n(&node->last_reply, w->now, __ATOMIC_RELAXED);
+	kvl_count(&node->replies, 1);
+	kvl_pending_answered(&w->pending, p->slot);
+}
+
+static enum kvl_drop reply_account(struct kvl_worker *w, const struct kvl_packet *p)
+{
+	struct kvl_slot *s = &w->pending.slots[p->slot];
+	struct kvl_node_counters *node = &w->nodes[s->node];
+	enum kvl_sequence_verdict verdict;
+
+	/* An earlier datagram of this very burst may have completed the reply. */
+	if (unlikely(!(s->flags & KVL_SLOT_ACTIVE)))
+		return KVL_DROP_REPLY_LATE;
+	verdict = kvl_sequences_add(&s->seen, &w->pending.sequences, p->reply.sequence,
+		p->reply.total);
+	if (unlikely(verdict == KVL_SEQUENCE_DUPLICATE))
+		return KVL_DROP_REPLY_DUPLICATE;
+	if (unlikely(verdict == KVL_SEQUENCE_TOTAL))
+		return KVL_DROP_REPLY_TOTAL;
+
+	if (p->reply.sequence == 0)
+		kind_count(node, p->reply.kind);
+	kvl_count(&node->bytes_in, p->payload_len);
+	kvl_count(&w->counters.replies, 1);
+	if (unlikely(verdict == KVL_SEQUENCE_UNTRACKED))
+		kvl_count(&w->counters.big_untracked, 1);
+	if (likely(verdict == KVL_SEQUENCE_LAST))
+		reply_finish(w, p, s);
+	return KVL_DROP_COUNT;
+}
+
+void kvl_account(struct kvl_worker *w, struct kvl_burst *b)
+{
+	struct kvl_list passed = {0};
+
+	for (unsigned int i = 0; i < b->replies.count; i++) {
+		struct kvl_packet *p = &b->packets[b->replies.index[i]];
+		enum kvl_drop why = reply_account(w, p);
+
+		if (unlikely(why != KVL_DROP_COUNT))
+			kvl_packet_drop(w, p, why);
+		else
+			kvl_list_add(&passed, b->replies.index[i]);
+	}
+	b->replies = passed;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dataplane/burst.h"
+
+/*
+ * The router's own replies: the request's mbuf, turned round. One short datagram for one request,
+ * so nothing is amplified. What asked for silence, or cannot be answered, is dropped by name.
+ */
+
+#define ANSWER_TTL 64
+
+static enum kvl_drop silence_name(enum kvl_verdict verdict)
+{
+	switch (verdict) {
+	case KVL_REQUEST_FRAME_SHORT:
+		return KVL_DROP_FRAME_SHORT;
+	case KVL_REQUEST_FRAME_TOTAL:
+		return KVL_DROP_FRAME_TOTAL;
+	case KVL_REQUEST_NO_NODE:
+		return KVL_DROP_NO_NODE;
+	case KVL_REQUEST_TABLE_FULL:
+		return KVL_DROP_PENDING_FULL;
+	default:
+		return KVL_DROP_QUIET;
+	}
+}
+
+static void headers_turn(struct kvl_packet *p, uint16_t payload_len)
+{
+	struct rte_ether_hdr *ether = kvl_packet_ether(p);
+	struct rte_ipv4_hdr *ip = kvl_packet_ipv4(p);
+	struct rte_udp_hdr *udp = kvl_packet_udp(p);
+	struct rte_ether_addr mac = ether->src_addr;
+	uint32_t address = ip->src_addr;
+	uint16_t port = udp->src_port;
+
+	ether->src_addr = ether->dst_addr;
+	ether->dst_addr = mac;
+
+	ip->src_addr = ip->dst_addr;
+	ip->dst_addr = address;
+	ip->type_of_service = 0;
+	ip->total_length = rte_cpu_to_be_16(sizeof(*ip) + sizeof(*udp) + payload_len);
+	ip->packet_id = 0; /* atomic datagram: DF set, the id means nothing (RFC 6864) */
+	ip->fragment_offset = RTE_BE16(RTE_IPV4_HDR_DF_FLAG);
+	ip->time_to_live = ANSWER_TTL;
+	ip->hdr_checksum = 0;
+	ip->hdr_checksum = rte_ipv4_cksum(ip);
+
+	udp->src_port = udp->dst_port;
+	udp->dst_port = port;
+	udp->dgram_len = rte_cpu_to_be_16(sizeof(*udp) + payload_len);
+	udp->dgram_cksum = 0;
+	udp->dgram_cksum = rte_ipv4_udptcp_cksum(ip, udp);
+}
+
+/* data_len follows the new payload; the mbuf was longer or shorter before. */
+static void length_set(struct rte_mbuf *mbuf, uint16_t len)
+{
+	mbuf->data_len = len;
+	mbuf->pkt_len = len;
+}
+
+void kvl_answer(struct kvl_worker *w, struct kvl_burst *b)
+{
+	for (unsigned int i = 0; i < b->answers.count; i++) {
+		struct kvl_packet *p = &b->packets[b->answers.index[i]];
+		uint8_t *payload = kvl_packet_payload(p);
+		uint16_t len = 0;
+
+		if (likely(p->mbuf->data_len + rte_pktmbuf_tailroom(p->mbuf)
+			   >= KVL_PAYLOAD_OFFSET + KVL_ANSWER_MAX))
+			len = kvl_request_answer(p->verdict, &p->request, payload, p->payload_len,
+				payload);
+		if (len == 0) {
+			kvl_packet_drop(w, p, silence_name(p->verdict));
+			continue;
+		}
+		length_set(p->mbuf, KVL_PAYLOAD_OFFSET + len);
+		headers_turn(p, len);
+		kvl_count(&w->counters.answered[p->verdict], 1);
+		kvl_list_add(&b->out, b->answers.index[i]);
+	}
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <stdint.h>
+
+#include <rte_ether.h>
+#include <rte_ip.h>
+#include <rte_mbuf.h>
+#include <rte_udp.h>
+
+#include "dataplane/worker.h"
+#include "lib/proto/reply.h"
+#include "lib/proto/request.h"
+
+/*
+ * A burst on its way through the stages. Each stage walks its list of packet indices and writes
+ * the list of the next: a packet is in exactly one list, or dropped and counted.
+ *
+ *	requests: classify -> parse -> lookup -> choose -> track -> rewrite -> transmit
+ *	replies:  classify -> match -> account -> rewrite -> transmit
+ *	answers:  (parse, choose, track) -> answer -> transmit
+ *
+ * After classify every frame is untagged Ethernet, IPv4 without options, UDP, in one segment, so
+ * that the headers lie at fixed offsets.
+ */
+struct kvl_packet {
+	struct rte_mbuf *mbuf;
+	const struct kvl_root_service *service; /* requests */
+	uint64_t hash;                          /* requests: of the key */
+	union {
+		uint32_t token; /* requests, after lookup */
+		uint32_t slot;  /* after track, match */
+	};
+	uint16_t payload_len; /* UDP's, from the headers */
+	uint16_t vlan;        /* tag it came with, or KVL_VLAN_NONE */
+	uint16_t node;        /* requests, after choose */
+	uint8_t port;         /* lane it came in by; after rewrite the one it leaves by */
+	uint8_t verdict;      /* requests: enum kvl_verdict */
+	struct kvl_request request;
+	struct kvl_reply reply;
+};
+
+struct kvl_list {
+	uint16_t count;
+	uint8_t index[KVL_BURST];
+};
+
+struct kvl_burst {
+	uint16_t count;
+	struct kvl_list requests, replies, answers, out;
+	struct kvl_packet packets[KVL_BURST];
+};
+
+static inline void kvl_list_add(struct kvl_list *list, unsigned int index)
+{
+	list->index[list->count++] = index;
+}
+
+#define KVL_IP_OFFSET      sizeof(struct rte_ether_hdr)
+#define KVL_UDP_OFFSET     (KVL_IP_OFFSET + sizeof(struct rte_ipv4_hdr))
+#define KVL_PAYLOAD_OFFSET (KVL_UDP_OFFSET + sizeof(struct rte_udp_hdr))
+
+static inline struct rte_ether_hdr *kvl_packet_ether(const struct kvl_packet *p)
+{
+	return rte_pktmbuf_mtod(p->mbuf, struct rte_ether_hdr *);
+}
+
+static inline struct rte_ipv4_hdr *kvl_packet_ipv4(const struct kvl_packet *p)
+{
+	return rte_pktmbuf_mtod_offset(p->mbuf, struct rte_ipv4_hdr *, KVL_IP_OFFSET);
+}
+
+static inline struct rte_udp_hdr *kvl_packet_udp(const struct kvl_packet *p)
+{
+	return rte_pktmbuf_mtod_offset(p->mbuf, struct rte_udp_hdr *, KVL_UDP_OFFSET);
+}
+
+static inline uint8_t *kvl_packet_payload(const struct kvl_packet *p)
+{
+	return rte_pktmbuf_mtod_offset(p->mbuf, uint8_t *, KVL_PAYLOAD_OFFSET);
+}
+
+static inline void kvl_packet_drop(struct kvl_worker *w, struct kvl_packet *p, enum kvl_drop why)
+{
+	kvl_count(&w->counters.drops[why], 1);
+	rte_pktmbuf_free(p->mbuf);
+}
+
+/*
+ * The stages, in the order of a packet's way; one file each. All run on the worker's lcore and
+ * see one root for the whole burst.
+ */
+void kvl_classify(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
+void kvl_parse(struct kvl_worker *w, struct kvl_burst *b);
+void kvl_lookup(struct kvl_worker *w, struct kvl_burst *b);
+void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
+void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
+void kvl_match(struct kvl_worker *w, struct kvl_burst *b);
+void kvl_account(struct kvl_worker *w, struct kvl_burst *b);
+void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
+void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b);
+void kvl_answer(struct kvl_worker *w, struct kvl_burst *b);
+void kvl_transmit(struct kvl_worker *w, struct kvl_burst *b);
+void kvl_transmit_flush(struct kvl_worker *w);
+
+/* All of the above on `count` (at most KVL_BURST) mbufs received on lane `port`. */
+void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_mbuf **mbufs,
+	uint16_t count, uint8_t port);
+
+/* Slots whose time is up: counts, and lets go. Returns their number. */
+uint32_t kvl_expire(struct kvl_worker *w);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "dataplane/burst.h"
+
+/*
+ * Whose packet is it: a client's request, a node's reply, or the kernel's? Only what the first two
+ * may look like passes, so that later stages find the headers at fixed offsets. Ports give us
+ * nothing else when the steering program is in place; under af_packet they give everything, and
+ * the kernel has its own copy of what is dropped here as not ours.
+ */
+
+/* Takes an 802.1Q tag off; the packet remembers it. */
+static void tag_strip(struct kvl_packet *p)
+{
+	uint8_t *data = rte_pktmbuf_mtod(p->mbuf, uint8_t *);
+	const struct rte_vlan_hdr *tag = (const void *)(data + sizeof(struct rte_ether_hdr));
+
+	p->vlan = rte_be_to_cpu_16(tag->vlan_tci);
+	memmove(data + sizeof(*tag), data, 2 * RTE_ETHER_ADDR_LEN);
+	rte_pktmbuf_adj(p->mbuf, sizeof(*tag));
+}
+
+static enum kvl_drop ethernet_check(struct kvl_packet *p)
+{
+	const uint16_t tagged = RTE_BE16(RTE_ETHER_TYPE_VLAN);
+
+	if (unlikely(p->mbuf->nb_segs != 1))
+		return KVL_DROP_SEGMENTS;
+	if (unlikely(p->mbuf->data_len < KVL_PAYLOAD_OFFSET + sizeof(struct rte_vlan_hdr))) {
+		/* Too short for a tagged request; an untagged one has at least a frame. */
+		if (p->mbuf->data_len < KVL_PAYLOAD_OFFSET
+			|| kvl_packet_ether(p)->ether_type == tagged)
+			return KVL_DROP_NOT_OURS;
+	}
+	if (unlikely(kvl_packet_ether(p)->ether_type == tagged))
+		tag_strip(p);
+	if (unlikely(kvl_packet_ether(p)->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4)))
+		return KVL_DROP_NOT_OURS;
+	return KVL_DROP_COUNT;
+}
+
+static enum kvl_drop ipv4_check(const struct kvl_packet *p)
+{
+	const struct rte_ipv4_hdr *ip = kvl_packet_ipv4(p);
+
+	if (unlikely(ip->next_proto_id != IPPROTO_UDP))
+		return KVL_DROP_NOT_OURS;
+	if (unlikely(ip->version_ihl != RTE_IPV4_VHL_DEF))
+		return (ip->version_ihl >> 4) == IPVERSION && (ip->version_ihl & 0xf) > 5
+			       ? KVL_DROP_IP_OPTIONS
+			       : KVL_DROP_IP_HEADER;
+	if (unlikely(ip->fragment_offset & RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)))
+		return KVL_DROP_FRAGMENT;
+	return KVL_DROP_COUNT;
+}
+
+/* Lengths of a packet known to be ours; sets payload_len and cuts Ethernet padding off. */
+static enum kvl_drop lengths_check(struct kvl_packet *p)
+{
+	const struct rte_ipv4_hdr *ip = kvl_packet_ipv4(p);
+	uint16_t total = rte_be_to_cpu_16(ip->total_length);
+	uint16_t have = p->mbuf->data_len - KVL_IP_OFFSET;
+	uint16_t udp = rte_be_to_cpu_16(kvl_packet_udp(p)->dgram_len);
+
+	if (unlikely(total > have))
+		return KVL_DROP_TRUNCATED;
+	if (unlikely(total < sizeof(*ip) + sizeof(struct rte_udp_hdr)))
+		return KVL_DROP_IP_HEADER;
+	if (unlikely(udp < sizeof(struct rte_udp_hdr) || udp > total - sizeof(*ip)))
+		return KVL_DROP_UDP_LENGTH;
+	if (unlikely(ip->time_to_live <= 1))
+		return KVL_DROP_TTL;
+	if (unlikely((p->mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD
+		     || (p->mbuf->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK)
+				== RTE_MBUF_F_RX_IP_CKSUM_BAD))
+		return KVL_DROP_CHECKSUM;
+	if (unlikely(kvl_packet_udp(p)->src_port == 0))
+		return KVL_DROP_PORT_ZERO;
+
+	p->payload_len = udp - sizeof(struct rte_udp_hdr);
+	if (total < have)
+		rte_pktmbuf_trim(p->mbuf, have - total);
+	return KVL_DROP_COUNT;
+}
+
+static bool address_is_snat(const struct kvl_worker *w, uint32_t address)
+{
+	for (unsigned int i = 0; i < w->lane_count; i++)
+		if (w->lanes[i].has_snat && w->lanes[i].snat == address)
+			return true;
+	return false;
+}
+
+/* Puts the packet into its list, or says why not. */
+static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *root,
+	struct kvl_burst *b, unsigned int i)
+{
+	struct kvl_packet *p = &b->packets[i];
+	enum kvl_drop why = ethernet_check(p);
+	uint32_t address;
+	uint16_t port;
+
+	if (likely(why == KVL_DROP_COUNT))
+		why = ipv4_check(p);
+	if (unlikely(why != KVL_DROP_COUNT))
+		return why;
+
+	address = kvl_packet_ipv4(p)->dst_addr;
+	port = rte_be_to_cpu_16(kvl_packet_udp(p)->dst_port);
+	p->service = kvl_root_service_v4(root, address, port);
+	if (p->service == NULL
+		&& !(kvl_pending_is_snat(&w->pending, port) && address_is_snat(w, address)))
+		return KVL_DROP_NOT_OURS;
+
+	why = lengths_check(p);
+	if (unlikely(why != KVL_DROP_COUNT))
+		return why;
+	kvl_list_add(p->service != NULL ? &b->requests : &b->replies, i);
+	return KVL_DROP_COUNT;
+}
+
+void kvl_classify(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
+{
+	for (unsigned int i = 0; i < b->count; i++) {
+		enum kvl_drop why = packet_sort(w, root, b, i);
+
+		if (unlikely(why != KVL_DROP_COUNT))
+			kvl_packet_drop(w, &b->packets[i], why);
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dataplane/burst.h"
+
+/*
+ * Requests whose time is up. The node is charged once; the slot goes back with its generation
+ * advanced, so that the reply, should it still come, matches nothing.
+ */
+
+#define EXPIRE_MAX 64 /* a turn: a dead node's thousands must not hold up the packets of others */
+
+static void slot_expire(struct kvl_worker *w, uint32_t slot)
+{
+	const struct kvl_slot *s = &w->pending.slots[slot];
+	struct kvl_node_counters *node = &w->nodes[s->node];
+
+	if (s->flags & KVL_SLOT_QUIET) {
+		kvl_count(&w->counters.quiet_expired, 1);
+	} else {
+		node->in_flight--;
+		node->timeouts_in_a_row++;
+		kvl_count(&node->timeouts, 1);
+		kvl_count(&w->counters.timeouts, 1);
+	}
+	kvl_pending_abandon(&w->pending, slot);
+}
+
+uint32_t kvl_expire(struct kvl_worker *w)
+{
+	uint32_t expired[EXPIRE_MAX];
+	uint32_t n = kvl_wheel_advance(&w->pending.wheel, w->tick, expired, EXPIRE_MAX);
+
+	for (uint32_t i = 0; i < n; i++)
+		slot_expire(w, expired[i]);
+	return n;
+}

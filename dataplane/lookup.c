@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dataplane/burst.h"
+#include "lib/ring/lookup.h"
+
+/*
+ * From key hash to token. Two passes, so that the cache misses of a burst overlap: the index
+ * buckets were prefetched by parse, the tokens are by the first pass, the rows by the second.
+ */
+void kvl_lookup(struct kvl_worker *w, struct kvl_burst *b)
+{
+	for (unsigned int i = 0; i < b->requests.count; i++) {
+		const struct kvl_packet *p = &b->packets[b->requests.index[i]];
+
+		kvl_placement_prefetch_token(p->service->placement, p->hash);
+	}
+	for (unsigned int i = 0; i < b->requests.count; i++) {
+		struct kvl_packet *p = &b->packets[b->requests.index[i]];
+
+		p->token = kvl_placement_find(p->service->placement, p->hash);
+		__builtin_prefetch(kvl_placement_row(p->service->placement, p->token));
+	}
+}

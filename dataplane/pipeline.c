@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dataplane/burst.h"
+
+static void burst_begin(struct kvl_burst *b, struct rte_mbuf **mbufs, uint16_t count, uint8_t port)
+{
+	b->count = count;
+	b->requests.count = b->replies.count = b->answers.count = b->out.count = 0;
+	for (unsigned int i = 0; i < count; i++) {
+		struct kvl_packet *p = &b->packets[i];
+
+		p->mbuf = mbufs[i];
+		p->port = port;
+		p->vlan = KVL_VLAN_NONE;
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+	}
+}
+
+void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_mbuf **mbufs,
+	uint16_t count, uint8_t port)
+{
+	struct kvl_burst b;
+
+	burst_begin(&b, mbufs, count, port);
+	kvl_classify(w, root, &b);
+
+	/* Replies first: the slots they free are the warmest ones for the requests behind them. A
+	 * freed slot keeps its contents until track, so rewriting may still read it. */
+	if (b.replies.count != 0) {
+		kvl_match(w, &b);
+		kvl_account(w, &b);
+		kvl_rewrite_replies(w, &b);
+	}
+	if (b.requests.count != 0) {
+		kvl_parse(w, &b);
+		kvl_lookup(w, &b);
+		kvl_choose(w, root, &b);
+		kvl_track(w, root, &b);
+		kvl_rewrite_requests(w, root, &b);
+	}
+	if (b.answers.count != 0)
+		kvl_answer(w, &b);
+	kvl_transmit(w, &b);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "dataplane/port/kernel_side.h"
+
+static bool device_is(const struct kvl_port *port, const char *driver)
+{
+	return strncmp(port->config.device, driver, strlen(driver)) == 0;
+}
+
+/*
+ * An abstract Unix socket as a lock: the kernel scopes its name to the network namespace, as it
+ * does the interface's, and lets it go with the process, kill -9 or not.
+ */
+static int interface_claim(struct kvl_port *port, char *error, size_t size)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int len, fd;
+
+	len = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "kvlane.port.%.40s",
+		port->config.interface);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (struct sockaddr *)&name,
+		    offsetof(struct sockaddr_un, sun_path) + 1 + (socklen_t)len) < 0) {
+		close(fd);
+		snprintf(error, size,
+			"port %s: interface %s is in use by another kvlaned: stop that one first, "
+			"or use another interface",
+			port->config.name, port->config.interface);
+		return -EBUSY;
+	}
+	port->claim_fd = fd;
+	return 0;
+}
+
+/* Receive queues that the kernel's driver has. A veth that was not told otherwise has one. */
+static unsigned int interface_queues(const char *interface)
+{
+	char path[128];
+	struct dirent *entry;
+	unsigned int count = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/queues", interface);
+	dir = opendir(path);
+	if (dir == NULL)
+		return 0; /* sysfs of another namespace, or none: unknown */
+	while ((entry = readdir(dir)) != NULL)
+		count += strncmp(entry->d_name, "rx-", 3) == 0;
+	closedir(dir);
+	return count;
+}
+
+static int xdp_prepare(struct kvl_port *port, char *devargs, size_t devargs_size, char *error,
+	size_t size)
+{
+	unsigned int have = interface_queues(port->config.interface);
+	const char *path = kvl_steering_xdp_path();
+	char name[32] = "?";
+	int rc;
+
+	if (strstr(port->config.device, "xdp_prog=") != NULL) {
+		snprintf(error, size, "port %s: xdp_prog= cannot be given: kvlaned brings its own",
+			port->config.name);
+		return -EINVAL;
+	}
+	if (have > port->queues) {
+		snprintf(error, size,
+			"port %s: %s has %u receive queues but there are %u workers: packets of the "
+			"other queues would go to the kernel; `ethtool -L %s combined %u`, or set "
+			"router.workers",
+			port->config.name, port->config.interface, have, port->queues,
+			port->config.interface, port->queues);
+		return -EINVAL;
+	}
+	rc = kvl_steering_xdp_reclaim(port->ifindex, name, sizeof(name));
+	if (rc < 0) {
+		snprintf(error, size,
+			"port %s: an XDP program that is not kvlane's (\"%s\") is attached to %s: "
+			"remove it (`ip link set %s xdp off`) or use af_packet (%s)",
+			port->config.name, name, port->config.interface, port->config.interface,
+			strerror(-rc));
+		return rc;
+	}
+	if (path == NULL)
+		return -errno;
+	snprintf(devargs, devargs_size, "%s,xdp_prog=%s", port->config.device, path);
+	return 0;
+}
+
+int kvl_kernel_side_prepare(struct kvl_port *port, char *devargs, size_t devargs_size, char *error,
+	size_t error_size)
+{
+	bool xdp = device_is(port, "net_af_xdp");
+	int rc;
+
+	snprintf(devargs, devargs_size, "%s", port->config.device);
+	if (port->config.interface[0] == '\0')
+		return 0;
+	/* A tap's interface is made by the probe itself. */
+	port->ifindex = (int)if_nametoindex(port->config.interface);
+	if (port->ifindex == 0) {
+		if (device_is(port, "net_tap"))
+			return 0;
+		snprintf(error, error_size, "port %s: there is no interface \"%s\" (`ip link` lists them)",
+			port->config.name, port->config.interface);
+		return -ENODEV;
+	}
+	rc = interface_claim(port, error, error_size);
+	if (rc == 0 && xdp)
+		rc = xdp_prepare(port, devargs, devargs_size, error, error_size);
+	return rc;
+}
+
+int kvl_kernel_side_attach(struct kvl_port *port, const struct kvl_port_params *params, char *error,
+	size_t error_size)
+{
+	int rc = 0;
+
+	if (port->config.interface[0] != '\0' && port->ifindex == 0)
+		port->ifindex = (int)if_nametoindex(port->config.interface);
+	if (device_is(port, "net_af_xdp"))
+		rc = kvl_steering_xdp_open(&port->steering, port->ifindex);
+	else if (device_is(port, "net_af_packet"))
+		rc = kvl_steering_tc_open(&port->steering, port->ifindex);
+	if (rc == 0 && port->config.has_snat)
+		rc = kvl_steering_snat(&port->steering, kvl_addr_v4(&port->config.snat),
+			params->snat_first, params->snat_last);
+	if (rc < 0)
+		snprintf(error, error_size,
+			"port %s: cannot put the steering program on %s (%s): it needs CAP_BPF and "
+			"CAP_NET_ADMIN",
+			port->config.name, port->config.interface, strerror(-rc));
+	return rc;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dataplane/port/steering_maps.h"
+
+/*
+ * The steering program of one interface: which packets the router takes from the kernel. XDP for
+ * AF_XDP ports (loaded and attached by DPDK's driver from the file we name), tc for af_packet.
+ * Control core only.
+ */
+enum kvl_steering_kind {
+	KVL_STEERING_NONE, /* a port that the kernel does not know */
+	KVL_STEERING_XDP,
+	KVL_STEERING_TC,
+};
+
+struct kvl_steering {
+	enum kvl_steering_kind kind;
+	int ifindex;
+	int services_fd, snats_fd; /* maps */
+	bool hook_created;         /* tc: the clsact qdisc is ours to remove */
+	struct kvl_steering_key services[KVL_STEERING_SERVICES]; /* what is in the map */
+	size_t service_count;
+};
+
+/*
+ * Path of the XDP object for net_af_xdp's xdp_prog=; an anonymous file of this process, made at
+ * the first call. NULL with errno.
+ */
+const char *kvl_steering_xdp_path(void);
+
+/*
+ * Before the driver attaches: removes a program of our own name that a killed process left behind.
+ * Returns 0, or -EBUSY when a foreign program is attached (its name is written to `name`).
+ */
+int kvl_steering_xdp_reclaim(int ifindex, char *name, size_t size);
+
+/* After the driver attached: finds the program's maps. Returns 0 or negative errno. */
+int kvl_steering_xdp_open(struct kvl_steering *s, int ifindex);
+
+/* Loads and attaches the tc program, replacing a leftover of ours. Returns 0 or negative errno. */
+int kvl_steering_tc_open(struct kvl_steering *s, int ifindex);
+
+/* Replies to `address` (IPv4, network order), ports first..last, are ours from now on. */
+int kvl_steering_snat(struct kvl_steering *s, uint32_t address, uint16_t first, uint16_t last);
+
+/*
+ * Makes the map of services equal to the list: new ones are added, then old ones removed, so one
+ * that stays is never out. Returns 0 or negative errno with the map still usable.
+ */
+int kvl_steering_services(struct kvl_steering *s, const struct kvl_steering_key *list, size_t count);
+
+/* Detaches (xdp: the driver does that, this makes sure) and closes. Safe on a zeroed struct. */
+void kvl_steering_close(struct kvl_steering *s);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+
+#include "dataplane/worker.h"
+
+/* Start-up and tear-down of workers; all memory they will ever need is taken here. */
+
+static int worker_memory(struct kvl_worker *w, const struct kvl_worker_params *params)
+{
+	struct kvl_pending_params pending = {
+		.slots = params->pending_slots,
+		.port_first = params->snat_first,
+		.port_count = params->snat_count,
+		.worker = params->id,
+		.workers = params->worker_count,
+	};
+	size_t size = kvl_pending_size(&pending);
+	void *memory;
+
+	if (size == 0)
+		return -EINVAL;
+	memory = rte_zmalloc_socket("kvl_pending", size, RTE_CACHE_LINE_SIZE, w->socket);
+	if (memory == NULL)
+		return -ENOMEM;
+	kvl_pending_init(&w->pending, memory, &pending);
+
+	w->nodes = rte_calloc_socket("kvl_nodes", params->node_max, sizeof(*w->nodes),
+		RTE_CACHE_LINE_SIZE, w->socket);
+	w->latency = rte_calloc_socket("kvl_latency", params->node_max, sizeof(*w->latency),
+		RTE_CACHE_LINE_SIZE, w->socket);
+	return w->nodes == NULL || w->latency == NULL ? -ENOMEM : 0;
+}
+
+static int worker_inbox(struct kvl_worker *w)
+{
+	char name[RTE_RING_NAMESIZE];
+
+	snprintf(name, sizeof(name), "kvl_inbox_%u", w->id);
+	w->inbox = rte_ring_create(name, KVL_INBOX_SIZE, w->socket, RING_F_SC_DEQ);
+	return w->inbox == NULL ? -rte_errno : 0;
+}
+
+struct kvl_worker *kvl_worker_new(const struct kvl_worker_params *params)
+{
+	int socket = (int)rte_lcore_to_socket_id(params->lcore);
+	uint64_t hz = rte_get_tsc_hz();
+	struct kvl_worker *w;
+	int rc;
+
+	w = rte_zmalloc_socket("kvl_worker", sizeof(*w), RTE_CACHE_LINE_SIZE, socket);
+	if (w == NULL) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	w->socket = socket;
+	w->id = params->id;
+	w->worker_count = params->worker_count;
+	w->lcore = params->lcore;
+	w->adaptive = params->adaptive;
+	w->lane_count = params->lane_count;
+	memcpy(w->lanes, params->lanes, params->lane_count * sizeof(*w->lanes));
+	w->rcu = params->rcu;
+	w->node_max = params->node_max;
+	w->tsc_per_tick = hz / 1000;
+	w->us_per_tsc = (1000000ull << 32) / hz;
+	w->random = rte_rdtsc() | 1; /* xorshift must not start at 0 */
+
+	rc = worker_memory(w, params);
+	if (rc == 0)
+		rc = worker_inbox(w);
+	if (rc < 0) {
+		kvl_worker_free(w);
+		rte_errno = -rc;
+		return NULL;
+	}
+	return w;
+}
+
+static void inbox_free(struct kvl_worker *w)
+{
+	void *mbuf;
+
+	while (rte_ring_sc_dequeue(w->inbox, &mbuf) == 0)
+		rte_pktmbuf_free(mbuf);
+	rte_ring_free(w->inbox);
+}
+
+void kvl_worker_free(struct kvl_worker *w)
+{
+	if (w == NULL)
+		return;
+	if (w->inbox != NULL)
+		inbox_free(w);
+	rte_free(w->pending.slots);
+	rte_free(w->nodes);
+	rte_free(w->latency);
+	rte_free(w);
+}
+
+void kvl_workers_connect(struct kvl_worker *const *workers, uint16_t count)
+{
+	for (uint16_t i = 0; i < count; i++)
+		for (uint16_t k = 0; k < count; k++)
+			workers[i]->peers[k] = workers[k]->inbox;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "dataplane/burst.h"
+
+/*
+ * nat: a slot of the pending table for each request, with all that its reply will need. dsr keeps
+ * no state; the request is only counted.
+ */
+
+/* Errors of a quiet request come at once or not at all, so its slot need not wait for long. */
+#define QUIET_HOLD_MS 250u
+
+static void slot_fill(struct kvl_worker *w, struct kvl_packet *p, const struct kvl_root_node *node)
+{
+	struct kvl_slot *s = &w->pending.slots[p->slot];
+	const struct rte_ether_hdr *ether = kvl_packet_ether(p);
+	const struct rte_udp_hdr *udp = kvl_packet_udp(p);
+	const struct kvl_frame *frame = (const void *)kvl_packet_payload(p);
+
+	s->flags = KVL_SLOT_ACTIVE;
+	s->port = p->port;
+	s->service = p->service->number;
+	s->sent = w->now;
+	s->key_hash = p->hash;
+	s->node = p->node;
+	s->node_port = node->port;
+	s->client_id = frame->id;
+	s->vip_port = udp->dst_port;
+	s->node_address = node->address;
+	s->client = kvl_addr_from_v4(kvl_packet_ipv4(p)->src_addr);
+	s->vip = p->service->address;
+	memcpy(s->client_mac, &ether->src_addr, sizeof(s->client_mac));
+	memcpy(s->router_mac, &ether->dst_addr, sizeof(s->router_mac));
+	s->vlan = p->vlan;
+	s->client_port = udp->src_port;
+}
+
+static void slot_start(struct kvl_worker *w, const struct kvl_packet *p)
+{
+	uint32_t hold = p->service->timeout_ms;
+	struct kvl_slot *s = &w->pending.slots[p->slot];
+
+	if (p->request.flags & KVL_REQ_QUIET) {
+		s->flags |= KVL_SLOT_QUIET;
+		hold = RTE_MIN(hold, QUIET_HOLD_MS);
+	} else {
+		w->nodes[p->node].in_flight++;
+	}
+	/* + 1: the running tick is partly over, and a timeout must not come early. */
+	kvl_wheel_arm(&w->pending.wheel, p->slot, w->tick + hold + 1);
+}
+
+static void request_count(struct kvl_worker *w, const struct kvl_packet *p)
+{
+	struct kvl_node_counters *node = &w->nodes[p->node];
+
+	kvl_count(&node->requests, 1);
+	kvl_count(&node->bytes_out, p->payload_len);
+	kvl_count(&w->counters.requests, 1);
+}
+
+void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
+{
+	const struct kvl_root_node *nodes = kvl_root_nodes(root);
+	struct kvl_list tracked = {0};
+
+	for (unsigned int i = 0; i < b->requests.count; i++) {
+		const struct kvl_slot *s = kvl_pending_peek(&w->pending, i);
+
+		__builtin_prefetch(s, 1);
+		__builtin_prefetch((const char *)s + 64, 1);
+	}
+	for (unsigned int i = 0; i < b->requests.count; i++) {
+		struct kvl_packet *p = &b->packets[b->requests.index[i]];
+
+		if (p->service->mode == KVL_MODE_NAT) {
+			p->slot = kvl_pending_take(&w->pending);
+			if (unlikely(p->slot == KVL_SLOT_NONE)) {
+				p->verdict = KVL_REQUEST_TABLE_FULL;
+				kvl_list_add(&b->answers, b->requests.index[i]);
+				continue;
+			}
+			slot_fill(w, p, &nodes[p->node]);
+			slot_start(w, p);
+		}
+		request_count(w, p);
+		kvl_list_add(&tracked, b->requests.index[i]);
+	}
+	b->requests = tracked;
+}

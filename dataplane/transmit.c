@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "dataplane/burst.h"
+
+/*
+ * Gathers a burst per port and hands it over at its end. What the port does not take is dropped by
+ * name: a full queue drains at the line's pace, and holding packets for it would only add delay
+ * for those that could still be answered elsewhere.
+ */
+
+/* Puts the tag back before the EtherType. There is room: it was taken off, or it is headroom. */
+static bool tag_insert(struct kvl_packet *p)
+{
+	struct rte_vlan_hdr *tag;
+	uint8_t *data;
+
+	data = (uint8_t *)rte_pktmbuf_prepend(p->mbuf, sizeof(*tag));
+	if (data == NULL)
+		return false;
+	memmove(data, data + sizeof(*tag), 2 * RTE_ETHER_ADDR_LEN);
+	((struct rte_ether_hdr *)data)->ether_type = RTE_BE16(RTE_ETHER_TYPE_VLAN);
+	tag = (void *)(data + sizeof(struct rte_ether_hdr));
+	tag->vlan_tci = rte_cpu_to_be_16(p->vlan);
+	/* The inner EtherType already stands behind it: only IPv4 comes this far. */
+	tag->eth_proto = RTE_BE16(RTE_ETHER_TYPE_IPV4);
+	return true;
+}
+
+static void lane_flush(struct kvl_worker *w, unsigned int port)
+{
+	struct kvl_tx_buffer *buffer = &w->tx[port];
+	const struct kvl_lane *lane = &w->lanes[port];
+	uint16_t sent = rte_eth_tx_burst(lane->dpdk_port, lane->queue, buffer->mbufs, buffer->count);
+
+	kvl_count(&w->counters.tx, sent);
+	if (unlikely(sent < buffer->count)) {
+		kvl_count(&w->counters.drops[KVL_DROP_TX_FULL], buffer->count - sent);
+		rte_pktmbuf_free_bulk(buffer->mbufs + sent, buffer->count - sent);
+	}
+	buffer->count = 0;
+}
+
+void kvl_transmit(struct kvl_worker *w, struct kvl_burst *b)
+{
+	for (unsigned int i = 0; i < b->out.count; i++) {
+		struct kvl_packet *p = &b->packets[b->out.index[i]];
+		struct kvl_tx_buffer *buffer = &w->tx[p->port];
+
+		if (unlikely(p->vlan != KVL_VLAN_NONE) && !tag_insert(p)) {
+			kvl_packet_drop(w, p, KVL_DROP_TX_FULL);
+			continue;
+		}
+		buffer->mbufs[buffer->count++] = p->mbuf;
+		if (buffer->count == KVL_TX_BUFFER)
+			lane_flush(w, p->port);
+	}
+}
+
+void kvl_transmit_flush(struct kvl_worker *w)
+{
+	for (unsigned int port = 0; port < w->lane_count; port++)
+		if (w->tx[port].count != 0)
+			lane_flush(w, port);
+}

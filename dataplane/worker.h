@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+#include <rte_rcu_qsbr.h>
+#include <rte_ring.h>
+
+#include "dataplane/counters.h"
+#include "dataplane/track/pending.h"
+#include "lib/model/root.h"
+#include "lib/score/histogram.h"
+
+#define KVL_BURST      32
+#define KVL_TX_BUFFER  64   /* per port; flushed at the end of each burst */
+#define KVL_INBOX_SIZE 4096 /* mbufs on their way from another worker */
+
+/* A port as a worker uses it: one receive and one transmit queue, its own. */
+struct kvl_lane {
+	uint16_t dpdk_port;
+	uint16_t queue;
+	uint8_t mac[6];
+	bool has_snat;
+	uint32_t snat; /* IPv4, network order */
+};
+
+struct kvl_tx_buffer {
+	uint16_t count;
+	struct rte_mbuf *mbufs[KVL_TX_BUFFER];
+};
+
+/*
+ * A worker lcore and all that it owns. The control core touches only what is marked so.
+ */
+struct kvl_worker {
+	/* dataplane: ro. control: wo, by kvl_worker_publish(); read once per burst. */
+	const struct kvl_root *root;
+	/* dataplane: ro. control: wo. */
+	bool stop;
+	/* dataplane: wo. control: ro. Generation and revision of the root that the worker runs. */
+	uint64_t running_generation;
+	uint64_t running_revision;
+
+	/* dataplane only, set up before start */
+	uint16_t id;
+	uint16_t worker_count;
+	uint16_t lane_count;
+	bool adaptive; /* sleep when idle */
+	unsigned int lcore;
+	int socket;
+	struct kvl_lane lanes[KVL_PORTS_MAX];
+	struct kvl_pending pending;
+	struct rte_rcu_qsbr *rcu; /* shared; each worker is a reader by its id */
+	struct rte_ring *inbox;   /* replies that arrived at another worker; many producers */
+	struct rte_ring *peers[KVL_WORKERS_MAX]; /* their inboxes */
+
+	uint64_t now;           /* TSC, once a loop */
+	uint64_t tsc_per_tick;  /* a tick of the wheel: 1 ms */
+	uint64_t next_tick;     /* TSC at which tick begins */
+	uint32_t tick;
+	uint64_t us_per_tsc;    /* as a 32.32 fixed-point fraction */
+	uint64_t random;
+	struct kvl_tx_buffer tx[KVL_PORTS_MAX];
+
+	/* dataplane: wo. control: ro. */
+	struct kvl_counters counters __attribute__((aligned(64)));
+	uint32_t node_max;
+	struct kvl_node_counters *nodes; /* by node number */
+	struct kvl_histogram *latency;   /* by node number */
+};
+
+struct kvl_worker_params {
+	uint16_t id, worker_count;
+	unsigned int lcore;
+	bool adaptive;
+	uint32_t node_max;
+	uint32_t pending_slots;
+	uint16_t snat_first;
+	uint32_t snat_count;
+	const struct kvl_lane *lanes;
+	uint16_t lane_count;
+	struct rte_rcu_qsbr *rcu;
+};
+
+/* Allocates on the lcore's NUMA node. NULL with rte_errno. Control core, before start. */
+struct kvl_worker *kvl_worker_new(const struct kvl_worker_params *params);
+void kvl_worker_free(struct kvl_worker *w);
+
+/* Lets each worker reach the others' mailboxes. */
+void kvl_workers_connect(struct kvl_worker *const *workers, uint16_t count);
+
+/*
+ * Makes `root` what the worker sees from its next burst on. The release store forbids that a worker
+ * sees the pointer before the contents. The caller frees the former root when
+ * rte_rcu_qsbr_check() says that every worker has passed a quiescent state since.
+ */
+static inline void kvl_worker_publish(struct kvl_worker *w, const struct kvl_root *root)
+{
+	__atomic_store_n(&w->root, root, __ATOMIC_RELEASE);
+}
+
+/* The lcore's main loop, for rte_eal_remote_launch(); returns 0 after w->stop is set. */
+int kvl_worker_run(void *worker);
+
+/* One turn of it: receive, route, expire, transmit. Returns packets and timers handled. */
+uint32_t kvl_worker_turn(struct kvl_worker *w);

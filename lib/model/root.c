@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "lib/model/root.h"
+#include "lib/ring/lookup.h"
+
+#define LINE 64u
+
+static uint32_t line_up(size_t n)
+{
+	return (n + LINE - 1) & ~(size_t)(LINE - 1);
+}
+
+size_t kvl_root_size(const struct kvl_root_spec *spec)
+{
+	return line_up(sizeof(struct kvl_root))
+	       + line_up(spec->service_count * sizeof(struct kvl_root_service))
+	       + line_up(spec->node_count * sizeof(struct kvl_root_node))
+	       + line_up((size_t)KVL_CLASSES * spec->node_count * sizeof(uint16_t));
+}
+
+static int vips_fill(struct kvl_root *root)
+{
+	const struct kvl_root_service *services = kvl_root_services(root);
+
+	memset(root->vip, KVL_VIP_EMPTY, sizeof(root->vip));
+	for (uint32_t i = 0; i < root->service_count; i++) {
+		uint32_t be = kvl_addr_v4(&services[i].address);
+		uint32_t slot = kvl_vip_slot(be, services[i].port);
+
+		if (kvl_root_service_v4(root, be, services[i].port) != NULL)
+			return -EEXIST;
+		while (root->vip[slot] != KVL_VIP_EMPTY)
+			slot = (slot + 1) % KVL_VIP_SLOTS;
+		root->vip[slot] = i;
+	}
+	return 0;
+}
+
+/* A row may name only nodes that are there: the hot path follows these indices unchecked. */
+static int rows_check(const struct kvl_root *root, const struct kvl_placement *placement)
+{
+	const struct kvl_root_node *nodes = kvl_root_nodes(root);
+	uint32_t tokens = kvl_placement_tokens(placement);
+
+	for (uint32_t t = 0; t < tokens; t++) {
+		const struct kvl_row *row = kvl_placement_row(placement, t);
+
+		for (unsigned int i = 0; i < KVL_ROW_MAX; i++) {
+			uint16_t n = row->node[i];
+
+			if (n == KVL_NODE_NONE)
+				break;
+			if (n >= root->node_count || !(nodes[n].flags & KVL_NODE_PRESENT))
+				return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int root_check(const struct kvl_root *root, uint32_t port_count)
+{
+	const struct kvl_root_service *services = kvl_root_services(root);
+	const struct kvl_root_node *nodes = kvl_root_nodes(root);
+	int rc;
+
+	for (uint32_t i = 0; i < root->service_count; i++) {
+		if (services[i].placement == NULL || services[i].replication == 0
+			|| services[i].replication > KVL_REPLICATION_MAX
+			|| services[i].timeout_ms == 0 || !kvl_addr_is_v4(&services[i].address))
+			return -EINVAL;
+		rc = rows_check(root, services[i].placement);
+		if (rc < 0)
+			return rc;
+	}
+	for (uint32_t n = 0; n < root->node_count; n++)
+		if ((nodes[n].flags & KVL_NODE_NEXTHOP) && nodes[n].egress >= port_count)
+			return -EINVAL;
+	return 0;
+}
+
+/* A node without a next hop must not be drawn, whatever the weights say. */
+static int weights_check(const struct kvl_root *root)
+{
+	const struct kvl_root_node *nodes = kvl_root_nodes(root);
+
+	for (unsigned int c = 0; c < KVL_CLASSES; c++) {
+		const uint16_t *weights = kvl_root_weights(root, c);
+
+		for (uint32_t n = 0; n < root->node_count; n++)
+			if (weights[n] != 0 && !(nodes[n].flags & KVL_NODE_NEXTHOP))
+				return -EINVAL;
+	}
+	return 0;
+}
+
+int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_count)
+{
+	struct kvl_root *root = memory;
+	int rc;
+
+	if (spec->service_count > KVL_SERVICES_MAX || spec->node_count > KVL_NODES_MAX)
+		return -EINVAL;
+
+	memset(root, 0, sizeof(*root));
+	root->revision = spec->revision;
+	root->generation = spec->generation;
+	root->service_count = spec->service_count;
+	root->node_count = spec->node_count;
+	root->size = kvl_root_size(spec);
+	root->services_off = line_up(sizeof(*root));
+	root->nodes_off = root->services_off
+			  + line_up(spec->service_count * sizeof(*spec->services));
+	root->weights_off = root->nodes_off + line_up(spec->node_count * sizeof(*spec->nodes));
+
+	if (spec->service_count != 0)
+		memcpy((char *)memory + root->services_off, spec->services,
+			spec->service_count * sizeof(*spec->services));
+	if (spec->node_count != 0) {
+		memcpy((char *)memory + root->nodes_off, spec->nodes,
+			spec->node_count * sizeof(*spec->nodes));
+		memcpy((char *)memory + root->weights_off, spec->weights,
+			(size_t)KVL_CLASSES * spec->node_count * sizeof(*spec->weights));
+	}
+
+	rc = vips_fill(root);
+	if (rc == 0)
+		rc = root_check(root, port_count);
+	if (rc == 0)
+		rc = weights_check(root);
+	return rc;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/model/addr.h"
+#include "lib/model/config.h"
+#include "lib/ring/placement.h"
+
+/*
+ * The published root: everything a worker needs to decide, in one immutable block (SPEC 10.2).
+ * The control core builds a new one aside for every change, checks every index in it, and swaps
+ * the worker's pointer; a request sees exactly one root. The placements are separate blocks that
+ * several roots share, since they are large and change with the topology only; all else is small
+ * enough to be copied on every publication (16 KB of weights and 64 KB of nodes at 1000 nodes).
+ */
+
+/* Request classes (SPEC 4.5): bits, so that a class is built without a branch. */
+enum kvl_class_bit {
+	KVL_CLASS_WRITE = 1 << 0,
+	KVL_CLASS_HOT = 1 << 1,
+	KVL_CLASS_LARGE = 1 << 2,
+};
+#define KVL_CLASSES 8
+
+#define KVL_LARGE_VALUE 1024 /* bytes of a value from which on a write is of the large class */
+
+enum kvl_node_flag {
+	KVL_NODE_PRESENT = 1 << 0, /* the number is in use */
+	KVL_NODE_NEXTHOP = 1 << 1, /* mac and egress are valid */
+	KVL_NODE_SNAT = 1 << 2,    /* snat is valid: usable in nat mode */
+};
+
+/* A node as a worker sees it; one cache line. */
+struct kvl_root_node {
+	struct kvl_addr address;
+	struct kvl_addr snat; /* what nat puts as source: the egress port's address */
+	uint16_t port;        /* UDP, host order */
+	uint16_t egress;      /* index of the router's port, not DPDK's id */
+	uint8_t mac[6];       /* next hop */
+	uint8_t source_mac[6];
+	uint8_t flags; /* enum kvl_node_flag */
+	uint8_t pad[15];
+};
+_Static_assert(sizeof(struct kvl_root_node) == 64, "one cache line a node");
+
+struct kvl_root_service {
+	struct kvl_addr address;
+	uint16_t port; /* host order */
+	uint16_t number; /* stable, see numbers.h */
+	uint8_t mode;    /* enum kvl_mode */
+	uint8_t replication;
+	uint8_t pad[2];
+	uint32_t timeout_ms;
+	uint32_t reserved;
+	uint64_t seed;
+	const struct kvl_placement *placement; /* on the reader's NUMA node; outlives the root */
+};
+
+#define KVL_VIP_SLOTS 256 /* at least twice KVL_SERVICES_MAX: short probes */
+#define KVL_VIP_EMPTY UINT8_MAX
+
+struct kvl_root {
+	uint64_t revision;   /* of the topology; shown, and compared between routers */
+	uint64_t generation; /* of this publication */
+	uint32_t service_count;
+	uint32_t node_count; /* highest number in use + 1 */
+	uint32_t size;       /* bytes of the whole block */
+	uint32_t nodes_off, services_off, weights_off;
+	uint8_t vip[KVL_VIP_SLOTS]; /* index into services, open addressing by (address, port) */
+};
+
+/*
+ * What the control core gathered for one root. `weights` is [KVL_CLASSES][node_count]; a weight of
+ * 0 takes the node out (the hard filter's verdict), any other is its share in a draw.
+ */
+struct kvl_root_spec {
+	uint64_t revision, generation;
+	const struct kvl_root_service *services;
+	uint32_t service_count;
+	const struct kvl_root_node *nodes; /* by number */
+	uint32_t node_count;
+	const uint16_t *weights;
+};
+
+size_t kvl_root_size(const struct kvl_root_spec *spec);
+
+/*
+ * Lays the root out in `memory` (kvl_root_size() bytes, 64-byte aligned) and checks it whole:
+ * every node number in every row, every egress below `port_count`, duplicate VIPs. Returns 0,
+ * -EINVAL (an index would lead astray), or -EEXIST (two services of one address and port). The
+ * memory is the caller's in every case.
+ */
+int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_count);
+
+static inline const struct kvl_root_node *kvl_root_nodes(const struct kvl_root *root)
+{
+	return (const void *)((const char *)root + root->nodes_off);
+}
+
+static inline const struct kvl_root_service *kvl_root_services(const struct kvl_root *root)
+{
+	return (const void *)((const char *)root + root->services_off);
+}
+
+/* The weights of one class, by node number. */
+static inline const uint16_t *kvl_root_weights(const struct kvl_root *root, unsigned int class)
+{
+	const uint16_t *all = (const void *)((const char *)root + root->weights_off);
+
+	return all + (size_t)class * root->node_count;
+}
+
+/* First slot of an IPv4 VIP. Fibonacci hashing: the product's top bits mix all input bits. */
+static inline uint32_t kvl_vip_slot(uint32_t address_be, uint16_t port)
+{
+	uint64_t x = ((uint64_t)address_be << 16 | port) * 0x9e3779b97f4a7c15ull;
+
+	return x >> 56;
+}
+
+/* The service of an IPv4 address (network order) and port (host order); NULL when there is none. */
+static inline const struct kvl_root_service *kvl_root_service_v4(const struct kvl_root *root,
+	uint32_t address_be, uint16_t port)
+{
+	const struct kvl_root_service *services = kvl_root_services(root);
+	uint32_t slot = kvl_vip_slot(address_be, port);
+
+	while (root->vip[slot] != KVL_VIP_EMPTY) {
+		const struct kvl_root_service *s = &services[root->vip[slot]];
+
+		if (kvl_addr_v4(&s->address) == address_be && s->port == port)
+			return s;
+		slot = (slot + 1) % KVL_VIP_SLOTS;
+	}
+	return NULL;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/proto/binary.h"
+#include "lib/proto/request.h"
+
+static const struct {
+	const char *name;
+	const char *answer;
+} verdicts[] = {
+#define X(e, name, answer) [e] = {name, answer},
+	KVL_VERDICTS(X)
+#undef X
+};
+
+const char *kvl_verdict_name(enum kvl_verdict verdict)
+{
+	return verdict < KVL_VERDICT_COUNT ? verdicts[verdict].name : "unknown";
+}
+
+/*
+ * Several commands are refused together, unread behind the first: one of them may be waited for,
+ * so the first one's quietness does not count.
+ */
+static bool answer_wanted(enum kvl_verdict verdict, const struct kvl_request *req)
+{
+	if (verdict >= KVL_VERDICT_COUNT || verdicts[verdict].answer == NULL)
+		return false;
+	return verdict == KVL_REQUEST_MULTI_COMMAND || !(req->flags & KVL_REQ_QUIET);
+}
+
+static size_t text_answer(const char *text, uint8_t *out)
+{
+	size_t len = strlen(text);
+
+	memcpy(out, text, len);
+	return len;
+}
+
+size_t kvl_request_answer(enum kvl_verdict verdict, const struct kvl_request *req,
+	const uint8_t *payload, size_t len, uint8_t out[KVL_ANSWER_MAX])
+{
+	static const uint8_t sequence_0_total_1[] = {0, 0, 0, 1, 0, 0};
+	size_t body;
+
+	if (len < KVL_FRAME_LEN || !answer_wanted(verdict, req))
+		return 0;
+
+	const char *text = verdicts[verdict].answer;
+	uint8_t id[2] = {payload[0], payload[1]};
+
+	if (req->proto == KVL_PROTO_BINARY)
+		body = binary_answer(verdict, text, payload, len, out + KVL_FRAME_LEN,
+			KVL_ANSWER_MAX - KVL_FRAME_LEN);
+	else
+		body = text_answer(text, out + KVL_FRAME_LEN);
+	if (body == 0)
+		return 0;
+	memcpy(out, id, sizeof(id));
+	memcpy(out + sizeof(id), sequence_0_total_1, sizeof(sequence_0_total_1));
+	return KVL_FRAME_LEN + body;
+}
