@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <event2/event.h>
+#include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
@@ -13,6 +14,7 @@
 #include "ctrl/core/log.h"
 #include "ctrl/core/router.h"
 #include "ctrl/core/steer.h"
+#include "lib/ring/lookup.h"
 
 /* A number may be given to another id when nothing of the old one can be in flight: the longest
  * request timeout that may be configured, and a grace period. */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/score/health.h"
+
+static bool enter(struct kvl_health *h, enum kvl_health_state state, uint64_t now_ms)
+{
+	if (h->state == state)
+		return false;
+	h->state = state;
+	h->since_ms = now_ms;
+	h->successes = 0;
+	return true;
+}
+
+static uint32_t down_after(const struct kvl_health_params *params)
+{
+	return params->timeouts_to_down < 2 ? 2 : params->timeouts_to_down;
+}
+
+/* The state that a run of failures means to a node that is not on trial. */
+static bool judge_run(struct kvl_health *h, const struct kvl_health_params *params, uint64_t now_ms)
+{
+	if (h->state == KVL_HEALTH_DOWN)
+		return false;
+	if (h->state == KVL_HEALTH_HALF_OPEN)
+		return h->failures > 0 && enter(h, KVL_HEALTH_DOWN, now_ms);
+	if (h->failures >= down_after(params))
+		return enter(h, KVL_HEALTH_DOWN, now_ms);
+	if (h->failures >= KVL_HEALTH_SUSPECT_AFTER)
+		return enter(h, KVL_HEALTH_SUSPECT, now_ms);
+	return enter(h, KVL_HEALTH_HEALTHY, now_ms);
+}
+
+static bool succeed(struct kvl_health *h, uint64_t times, uint64_t now_ms)
+{
+	h->failures = 0;
+	switch (h->state) {
+	case KVL_HEALTH_HEALTHY:
+	case KVL_HEALTH_DOWN: /* only a probe brings it back */
+		return false;
+	case KVL_HEALTH_SUSPECT:
+		return enter(h, KVL_HEALTH_HEALTHY, now_ms);
+	case KVL_HEALTH_HALF_OPEN:
+		h->successes = times > KVL_HEALTH_RECOVER - h->successes
+				       ? KVL_HEALTH_RECOVER
+				       : h->successes + (uint32_t)times;
+		return h->successes >= KVL_HEALTH_RECOVER && enter(h, KVL_HEALTH_HEALTHY, now_ms);
+	}
+	return false;
+}
+
+static uint32_t add_saturated(uint32_t a, uint64_t b)
+{
+	return b > UINT32_MAX - a ? UINT32_MAX : a + (uint32_t)b;
+}
+
+void kvl_health_init(struct kvl_health *h, uint64_t now_ms)
+{
+	*h = (struct kvl_health){.state = KVL_HEALTH_HEALTHY, .since_ms = now_ms};
+}
+
+static bool settling(
+	const struct kvl_health *h, const struct kvl_health_params *params, uint64_t now_ms)
+{
+	return h->state == KVL_HEALTH_HALF_OPEN && now_ms < h->since_ms + params->settle_ms;
+}
+
+bool kvl_health_passive(struct kvl_health *h, const struct kvl_health_params *params,
+	uint64_t replies, uint64_t timeouts, uint64_t consecutive_timeouts, uint64_t now_ms)
+{
+	uint32_t limit = down_after(params);
+
+	if (replies == 0 && timeouts == 0)
+		return false;
+	h->passive_ms = now_ms;
+	if (timeouts == 0 || consecutive_timeouts == 0)
+		return replies > 0 && succeed(h, replies, now_ms);
+	if (settling(h, params, now_ms))
+		return replies > 0 && succeed(h, replies, now_ms);
+	if (replies > 0) {
+		/* Held one short: see the header. */
+		h->failures =
+			consecutive_timeouts < limit ? (uint32_t)consecutive_timeouts : limit - 1;
+		return judge_run(h, params, now_ms);
+	}
+	/* The workers' run may have begun before a probe's success, or after a probe's failure. */
+	h->failures = add_saturated(h->failures, timeouts);
+	if (consecutive_timeouts > h->failures)
+		h->failures = add_saturated(0, consecutive_timeouts);
+	return judge_run(h, params, now_ms);
+}
+
+void kvl_health_probe_sent(struct kvl_health *h, uint64_t now_ms)
+{
+	h->probe_ms = now_ms;
+}
+
+bool kvl_health_probe(
+	struct kvl_health *h, const struct kvl_health_params *params, bool ok, uint64_t now_ms)
+{
+	if (ok && h->state == KVL_HEALTH_DOWN) {
+		h->failures = 0;
+		return enter(h, KVL_HEALTH_HALF_OPEN, now_ms);
+	}
+	if (ok)
+		return succeed(h, 1, now_ms);
+	h->failures = add_saturated(h->failures, 1);
+	return judge_run(h, params, now_ms);
+}
+
+uint64_t kvl_health_probe_at(const struct kvl_health *h, const struct kvl_health_params *params)
+{
+	uint64_t next = h->probe_ms == 0 ? 0 : h->probe_ms + params->probe_interval_ms, stale;
+
+	if (params->always_probe || h->state != KVL_HEALTH_HEALTHY)
+		return next;
+	stale = h->passive_ms == 0 ? 0 : h->passive_ms + params->passive_fresh_ms;
+	return stale > next ? stale : next;
+}
+
+const char *kvl_health_name(enum kvl_health_state state)
+{
+	switch (state) {
+	case KVL_HEALTH_HEALTHY:
+		return "healthy";
+	case KVL_HEALTH_SUSPECT:
+		return "suspect";
+	case KVL_HEALTH_DOWN:
+		return "down";
+	case KVL_HEALTH_HALF_OPEN:
+		return "half_open";
+	}
+	return "unknown";
+}
