@@ -124,12 +124,23 @@ static void dsr_port_check(struct draft *d, struct walk *w, struct node_draft *n
 	}
 }
 
+static bool nexthop_check(struct draft *d, struct walk *w, struct node_draft *n)
+{
+	if (!n->config.has_nexthop)
+		return true;
+	for (size_t i = 0; i < d->port_count; i++)
+		if (strcmp(d->ports[i].name, n->config.nexthop_port) == 0)
+			return true;
+	node_leave_out(d, w, n, NODE_NEXTHOP, n->config.nexthop_port, "must be the name of a port");
+	return false;
+}
+
 void nodes_services_check(struct draft *d, struct walk *w)
 {
 	for (size_t i = 0; i < d->node_count; i++) {
 		struct node_draft *n = &d->nodes[i];
 
-		if (!n->left_out && own_address_check(d, w, n))
+		if (!n->left_out && own_address_check(d, w, n) && nexthop_check(d, w, n))
 			dsr_port_check(d, w, n);
 	}
 }
