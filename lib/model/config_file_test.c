@@ -17,8 +17,9 @@
 static char dir[] = "/tmp/kvlane-config-XXXXXX";
 static struct kvl_diags diags;
 
-#define MAIN "ports: [{name: p0, device: d, snat: 192.0.2.1}]\n" \
-	     "services: [{name: s, address: 192.0.2.9}]\n"
+#define MAIN                                                \
+	"ports: [{name: p0, device: d, snat: 192.0.2.1}]\n" \
+	"services: [{name: s, address: 192.0.2.9}]\n"
 
 static const char *path_in(const char *name)
 {
@@ -150,13 +151,15 @@ static void test_too_many(void **state)
 {
 	static char text[4097 * 48 + 256];
 	struct kvl_config *c;
-	size_t n = (size_t)sprintf(text, "router: {max_nodes: 4096}\n" MAIN "nodes:\n");
+	size_t n =
+		(size_t)snprintf(text, sizeof(text), "router: {max_nodes: 4096}\n" MAIN "nodes:\n");
 
 	for (int i = 0; i < 4097; i++)
-		n += (size_t)sprintf(text + n, "- {id: n%d, address: 10.1.%d.%d}\n", i, i / 256,
-			i % 256);
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+			"- {id: n%d, address: 10.1.%d.%d}\n", i, i / 256, i % 256);
 	assert_null(kvl_config_parse(text, n, "f", &diags));
-	assert_string_equal(diags.list[0].text, "f:5:1: nodes: 4097 elements: must be at most 4096");
+	assert_string_equal(
+		diags.list[0].text, "f:5:1: nodes: 4097 elements: must be at most 4096");
 	/* One less is a configuration. */
 	*strrchr(text, '-') = '\0';
 	c = kvl_config_parse(text, strlen(text), "f", &diags);

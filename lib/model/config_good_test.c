@@ -101,7 +101,8 @@ static void test_everything(void **state)
 		"   seed: 18446744073709551615, timeout_ms: 60000}\n"
 		"nodes:\n"
 		"- {id: mc2, address: 10.0.0.2, port: 65535, pool: one}\n"
-		"- {id: \"mc1:x\", address: \"10.0.0.1\", port: \"65535\", host: h, zone: z, pool: one,\n"
+		"- {id: \"mc1:x\", address: \"10.0.0.1\", port: \"65535\", host: h, zone: z, pool: "
+		"one,\n"
 		"   weight: 10000, nexthop: {mac: \"02:00:00:00:00:0a\", port: p1}}\n");
 	const struct kvl_service_config *s = &c->services[0];
 	const struct kvl_node_config *n = &c->nodes[0];

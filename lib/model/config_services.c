@@ -48,17 +48,18 @@ static const struct kvl_service_config service_default = {
 	.port = 11211,
 	.mode = KVL_MODE_NAT,
 	.pool = "default",
-	.placement = {
-		.kind = KVL_PLACE_RING,
-		.replication = 1,
-		.vnodes = KVL_VNODES_DEFAULT,
-	},
+	.placement =
+		{
+			.kind = KVL_PLACE_RING,
+			.replication = 1,
+			.vnodes = KVL_VNODES_DEFAULT,
+		},
 	.timeout_ms = 1000,
 };
 
 /* Against one that stands before. Returns whether something was said: once is enough. */
-static bool service_compare(struct walk *w, const struct service_draft *o,
-	const struct service_draft *s)
+static bool service_compare(
+	struct walk *w, const struct service_draft *o, const struct service_draft *s)
 {
 	const struct kvl_service_config *a = &o->config, *b = &s->config;
 
