@@ -107,8 +107,8 @@ enum kvl_verdict {
 /*
  * What the pipeline needs to know of a request. Offsets are from the start of the UDP payload
  * (the frame). Valid in full when the verdict is KVL_REQUEST_OK; on an error verdict `proto`,
- * `op`, `flags` hold what was understood before the fault (KVL_REQ_QUIET above all, so that a
- * quiet command stays quiet), and key_len may be 0.
+ * `op`, `flags` hold what was understood before the fault (KVL_REQ_QUIET above all, so that
+ * noreply stays quiet), and key_len may be 0.
  */
 struct kvl_request {
 	uint16_t key_off;
@@ -137,8 +137,8 @@ const uint8_t *kvl_request_key(const uint8_t *payload, const struct kvl_request 
  * The router's own reply to a request it does not forward: frame (the request's id, sequence 0,
  * total 1) and text or binary error. `payload` is the request (its id, binary opcode and opaque
  * are echoed); `out` may be the same memory. Returns the bytes written, at most KVL_ANSWER_MAX, or
- * 0: stay silent (a frame fault, a quiet command, `len` of a binary header not there). Several
- * commands in one datagram are answered though the first be quiet: another may be waited for.
+ * 0: stay silent (a frame fault, noreply, `len` of a binary header not there). Several
+ * commands in one datagram are answered though the first say noreply: another may be waited for.
  */
 #define KVL_ANSWER_MAX 128
 size_t kvl_request_answer(enum kvl_verdict verdict, const struct kvl_request *req,
