@@ -15,7 +15,13 @@
  * path relative to the first file).
  *
  * What is refused and what is kept (SPEC 10.3): a bad *node* is left out by name and the rest
- * stays; anything else that is bad refuses the whole, and the caller keeps what it had.
+ * stays; anything else that is bad refuses the whole, and the caller keeps what it had. So does a
+ * list of nodes of which none is good.
+ *   - Of two nodes of one id the one that stands first stays.
+ *   - A node on a service's or a snat address, or (dsr) on another port than the service's, is left
+ *     out. IPv6 nodes are left out and IPv6 services refused, as long as IPv4 is what is served.
+ *   - Integers are decimal digits without a leading 0 (YAML 1.1 would read 010 as eight).
+ *   - Bounds of a file: 16 MiB, 16 levels, 64 anchors, 200000 values.
  */
 #define KVL_NODES_MAX    4096 /* node numbers are below this */
 #define KVL_SERVICES_MAX 64
@@ -46,18 +52,18 @@ struct kvl_port_config {
 
 /* `health:`; all times in milliseconds */
 struct kvl_health_config {
-	uint32_t timeouts_to_down;  /* consecutive timeouts that take a node out; default 3 */
-	uint32_t probe_interval_ms; /* default 500 */
-	uint32_t probe_timeout_ms;  /* default 200 */
-	uint32_t passive_fresh_ms;  /* no passive data for this long: probe; default 30000 */
+	uint32_t timeouts_to_down;  /* consecutive timeouts that take a node out; 1..100, default 3 */
+	uint32_t probe_interval_ms; /* 10..60000, default 500 */
+	uint32_t probe_timeout_ms;  /* 1..probe_interval_ms, default 200 */
+	uint32_t passive_fresh_ms;  /* no passive data for this long: probe; 100..3600000, default 30000 */
 };
 
 /* `router:` */
 struct kvl_router_config {
 	char control_socket[KVL_PATH_MAX]; /* default /run/kvlane/kvlane.sock */
-	uint32_t workers;                  /* default 1 */
+	uint32_t workers;                  /* 1..KVL_WORKERS_MAX, default 1 */
 	uint32_t pending_slots;            /* per worker, a power of two, 1024..1048576; default 65536 */
-	uint16_t snat_first, snat_last;    /* 2^k ports on a 2^k boundary; default 16384-32767 */
+	uint16_t snat_first, snat_last;    /* 2^k ports, k >= 10, on a 2^k boundary; default 16384-32767 */
 	uint32_t mbufs;                    /* per port and queue; 4096..262144, default 8192 */
 	enum kvl_poll poll;                /* default busy */
 	enum { KVL_HUGE_AUTO, KVL_HUGE_ON, KVL_HUGE_OFF } hugepages; /* default auto */
@@ -68,7 +74,7 @@ struct kvl_router_config {
 struct kvl_service_config {
 	char name[KVL_NAME_MAX];
 	struct kvl_addr address;
-	uint16_t port;
+	uint16_t port;                 /* default 11211 */
 	enum kvl_mode mode;            /* default nat */
 	char pool[KVL_NAME_MAX];       /* default "default" */
 	struct kvl_placement_params placement;
@@ -111,7 +117,8 @@ enum kvl_severity {
 	KVL_DIAG_ERROR,   /* the whole is refused */
 };
 
-/* One message: `nodes.yaml:3:33: nodes[1].port: 70000: must be 1..65535`. */
+/* One message: `nodes.yaml:3:33: nodes[1].port: 70000: must be 1..65535`; of a node that is left
+ * out it ends in `; node mc2 is left out`. */
 struct kvl_diag {
 	enum kvl_severity severity;
 	char text[400];
@@ -129,7 +136,8 @@ struct kvl_diags {
 /*
  * Reads and validates. Returns a configuration that kvl_config_free() releases, or NULL with
  * errno (ENOENT..., EINVAL for content, ENOMEM) and at least one KVL_DIAG_ERROR in *diags.
- * Warnings and left-out nodes may be in *diags on success too. Thread-safe, touches no global.
+ * Warnings and left-out nodes may be in *diags on success too. *diags need not be initialised: it
+ * is reset first. Thread-safe, touches no global.
  */
 struct kvl_config *kvl_config_load(const char *path, struct kvl_diags *diags);
 

@@ -59,18 +59,20 @@ static int rows_check(const struct kvl_root *root, const struct kvl_placement *p
 	return 0;
 }
 
-static int root_check(const struct kvl_root *root, uint32_t port_count)
+static int root_check(const struct kvl_root *root, const struct kvl_root_spec *spec,
+	uint32_t port_count)
 {
 	const struct kvl_root_service *services = kvl_root_services(root);
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
-	int rc;
+	int rc = 0;
 
 	for (uint32_t i = 0; i < root->service_count; i++) {
 		if (services[i].placement == NULL || services[i].replication == 0
 			|| services[i].replication > KVL_REPLICATION_MAX
 			|| services[i].timeout_ms == 0 || !kvl_addr_is_v4(&services[i].address))
 			return -EINVAL;
-		rc = rows_check(root, services[i].placement);
+		if (!spec->rows_known)
+			rc = rows_check(root, services[i].placement);
 		if (rc < 0)
 			return rc;
 	}
@@ -126,7 +128,7 @@ int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_
 
 	rc = vips_fill(root);
 	if (rc == 0)
-		rc = root_check(root, port_count);
+		rc = root_check(root, spec, port_count);
 	if (rc == 0)
 		rc = weights_check(root);
 	return rc;

@@ -22,10 +22,10 @@ bool binary_opcode_reads(uint8_t opcode)
 	return opcode < 64 && (reads >> opcode & 1);
 }
 
-enum kvl_verdict binary_request(const struct line *l, struct kvl_request *req)
+enum kvl_verdict binary_request(const uint8_t *p, const uint8_t *end, struct kvl_request *req)
 {
 	req->proto = KVL_PROTO_BINARY;
-	if (l->end - l->p > BINARY_OPCODE && opcode_quiet(l->p[BINARY_OPCODE]))
+	if (end - p > BINARY_OPCODE && opcode_quiet(p[BINARY_OPCODE]))
 		req->flags |= KVL_REQ_QUIET;
 	return KVL_REQUEST_BINARY;
 }

@@ -29,8 +29,8 @@ enum binary_status {
 /* True for the get family, whose success is a hit. */
 bool binary_opcode_reads(uint8_t opcode);
 
-/* Recognises and refuses: routing binary requests is not built yet. */
-enum kvl_verdict binary_request(const struct line *l, struct kvl_request *req);
+/* Recognises what is at `p` and refuses it: binary requests are not routed. */
+enum kvl_verdict binary_request(const uint8_t *p, const uint8_t *end, struct kvl_request *req);
 
 /* The error reply behind the frame; returns its length, or 0 if the request has no header. */
 size_t binary_answer(enum kvl_verdict verdict, const char *text, const uint8_t *payload, size_t len,

@@ -31,25 +31,24 @@ static bool meta_quiet(struct line *l)
 	return false;
 }
 
-static bool command_quiet(const struct line *at, const struct kvl_request *req)
+static bool command_quiet(struct line *l, const struct kvl_request *req)
 {
-	struct line l = {at->base, at->base + KVL_FRAME_LEN, at->end};
-
 	if (req->proto == KVL_PROTO_META)
-		return meta_quiet(&l);
+		return meta_quiet(l);
 	if (req->op == KVL_OP_NONE || (req->op >= KVL_OP_GET && req->op <= KVL_OP_GATS))
 		return false;
-	return text_quiet(&l);
+	return text_quiet(l);
 }
 
 enum kvl_verdict request_fault(
-	enum kvl_verdict verdict, const struct line *l, struct kvl_request *req)
+	enum kvl_verdict verdict, const uint8_t *base, const uint8_t *end, struct kvl_request *req)
 {
-	const uint8_t *text = l->base + KVL_FRAME_LEN;
+	const uint8_t *text = base + KVL_FRAME_LEN;
+	struct line l = {base, text, end};
 
-	if (command_quiet(l, req))
+	if (command_quiet(&l, req))
 		req->flags |= KVL_REQ_QUIET;
-	if (memchr(text, '\n', l->end - text) == NULL)
+	if (memchr(text, '\n', end - text) == NULL)
 		return KVL_REQUEST_NO_NEWLINE;
 	return verdict;
 }

@@ -16,13 +16,12 @@ static inline bool number_unsigned(struct line *l, unsigned digits, uint64_t max
 {
 	const uint8_t *p = l->p;
 	uint64_t sum = 0;
+	uint8_t digit;
 
-	for (; p < l->end && (uint8_t)(*p - '0') < 10; p++) {
-		uint8_t digit = *p - '0';
-
-		if (digits-- == 0 || sum > (UINT64_MAX - digit) / 10)
+	for (; p < l->end && (digit = *p - '0') < 10; p++) {
+		if (digits-- == 0 || __builtin_mul_overflow(sum, 10, &sum)
+			|| __builtin_add_overflow(sum, digit, &sum))
 			return false;
-		sum = sum * 10 + digit;
 	}
 	if (p == l->p || sum > max)
 		return false;

@@ -10,11 +10,6 @@
 /* The shortest request with a key: `mg k` and LF. Below it four bytes may not be there to load. */
 #define KEYED_MIN (KVL_FRAME_LEN + 5)
 
-static inline struct line line_after(const struct line *l, unsigned word)
-{
-	return (struct line){l->base, l->p + word, l->end};
-}
-
 static inline void command_is(struct kvl_request *req, enum kvl_op op, enum kvl_kind kind)
 {
 	req->op = op;
@@ -22,129 +17,169 @@ static inline void command_is(struct kvl_request *req, enum kvl_op op, enum kvl_
 }
 
 /* True if the command word goes on as `rest` (its space included) behind its first four bytes. */
-static inline bool word_goes_on(const struct line *l, const char *rest, size_t len)
+static inline bool word_goes_on(const uint8_t *p, const uint8_t *end, const char *rest, size_t len)
 {
-	return (size_t)(l->end - l->p) >= 4 + len && memcmp(l->p + 4, rest, len) == 0;
+	return (size_t)(end - p) >= 4 + len && memcmp(p + 4, rest, len) == 0;
 }
 
-#define GOES_ON(l, rest) word_goes_on(l, rest, sizeof(rest) - 1)
+#define GOES_ON(rest) word_goes_on(p, end, rest, sizeof(rest) - 1)
 
 /* Less common classic commands. */
-static enum kvl_verdict text_dispatch(const struct line *l, struct kvl_request *req)
+static enum kvl_verdict text_dispatch(COMMAND_ARGS)
 {
-	switch (load32(l->p)) {
+	switch (load32(p)) {
 	case WORD4('g', 'a', 't', ' '):
 		command_is(req, KVL_OP_GAT, KVL_KIND_WRITE);
-		return text_retrieval_touch(line_after(l, 4), req);
+		return text_retrieval_touch(base, p + 4, end, req);
 	case WORD4('g', 'a', 't', 's'):
-		if (!GOES_ON(l, " "))
+		if (!GOES_ON(" "))
 			break;
 		command_is(req, KVL_OP_GATS, KVL_KIND_WRITE);
-		return text_retrieval_touch(line_after(l, 5), req);
+		return text_retrieval_touch(base, p + 5, end, req);
 	case WORD4('a', 'd', 'd', ' '):
 		command_is(req, KVL_OP_ADD, KVL_KIND_WRITE);
-		return text_storage(line_after(l, 4), req);
+		return text_storage(base, p + 4, end, req);
 	case WORD4('c', 'a', 's', ' '):
 		command_is(req, KVL_OP_CAS, KVL_KIND_WRITE);
-		return text_storage(line_after(l, 4), req);
+		return text_storage(base, p + 4, end, req);
 	case WORD4('a', 'p', 'p', 'e'):
-		if (!GOES_ON(l, "nd "))
+		if (!GOES_ON("nd "))
 			break;
 		command_is(req, KVL_OP_APPEND, KVL_KIND_WRITE);
-		return text_storage(line_after(l, 7), req);
+		return text_storage(base, p + 7, end, req);
 	case WORD4('p', 'r', 'e', 'p'):
-		if (!GOES_ON(l, "end "))
+		if (!GOES_ON("end "))
 			break;
 		command_is(req, KVL_OP_PREPEND, KVL_KIND_WRITE);
-		return text_storage(line_after(l, 8), req);
+		return text_storage(base, p + 8, end, req);
 	case WORD4('r', 'e', 'p', 'l'):
-		if (!GOES_ON(l, "ace "))
+		if (!GOES_ON("ace "))
 			break;
 		command_is(req, KVL_OP_REPLACE, KVL_KIND_WRITE);
-		return text_storage(line_after(l, 8), req);
+		return text_storage(base, p + 8, end, req);
 	case WORD4('i', 'n', 'c', 'r'):
-		if (!GOES_ON(l, " "))
+		if (!GOES_ON(" "))
 			break;
 		command_is(req, KVL_OP_INCR, KVL_KIND_WRITE);
-		return text_arithmetic(line_after(l, 5), req);
+		return text_arithmetic(base, p + 5, end, req);
 	case WORD4('d', 'e', 'c', 'r'):
-		if (!GOES_ON(l, " "))
+		if (!GOES_ON(" "))
 			break;
 		command_is(req, KVL_OP_DECR, KVL_KIND_WRITE);
-		return text_arithmetic(line_after(l, 5), req);
+		return text_arithmetic(base, p + 5, end, req);
 	case WORD4('t', 'o', 'u', 'c'):
-		if (!GOES_ON(l, "h "))
+		if (!GOES_ON("h "))
 			break;
 		command_is(req, KVL_OP_TOUCH, KVL_KIND_WRITE);
-		return text_touch(line_after(l, 6), req);
+		return text_touch(base, p + 6, end, req);
 	case WORD4('d', 'e', 'l', 'e'):
-		if (!GOES_ON(l, "te "))
+		if (!GOES_ON("te "))
 			break;
 		command_is(req, KVL_OP_DELETE, KVL_KIND_WRITE);
-		return text_delete(line_after(l, 7), req);
+		return text_delete(base, p + 7, end, req);
 	}
-	return word_command(*l, req);
+	return word_command(base, p, end, req);
 }
 
-static enum kvl_verdict meta_dispatch(
-	const struct line *l, struct kvl_request *req, enum kvl_op op, enum kvl_kind kind)
+static inline void meta_is(struct kvl_request *req, enum kvl_op op, enum kvl_kind kind)
 {
 	req->proto = KVL_PROTO_META;
 	command_is(req, op, kind);
-	return meta_command(line_after(l, 3), req);
 }
 
-static inline enum kvl_verdict dispatch(const struct line *l, struct kvl_request *req)
+/*
+ * A get of one key and nothing else, CR LF at the very end: nearly all traffic of most services.
+ * False for all others, right or wrong.
+ */
+static inline bool get_fast(COMMAND_ARGS)
 {
-	uint32_t word = load32(l->p);
+	const uint8_t *stop = scan_stop(base, p, end);
+	size_t len = stop - p;
 
+	if (end - stop != 2 || stop[0] != '\r' || stop[1] != '\n' || len - 1 >= KVL_KEY_MAX)
+		return false;
+	*req = (struct kvl_request){.key_off = p - base,
+		.key_len = len,
+		.op = KVL_OP_GET,
+		.kind = KVL_KIND_READ,
+		.flags = KVL_REQ_IDEMPOTENT};
+	return true;
+}
+
+static inline enum kvl_verdict dispatch(COMMAND_ARGS)
+{
+	uint32_t word = load32(p);
+
+	if (__builtin_expect(word == WORD4('g', 'e', 't', ' '), 1)
+		&& __builtin_expect(get_fast(base, p + 4, end, req), 1))
+		return KVL_REQUEST_OK;
+	*req = (struct kvl_request){0};
 	switch (word) {
 	case WORD4('g', 'e', 't', ' '):
 		command_is(req, KVL_OP_GET, KVL_KIND_READ);
 		req->flags = KVL_REQ_IDEMPOTENT;
-		return text_retrieval(line_after(l, 4), req);
+		return text_retrieval(base, p + 4, end, req);
 	case WORD4('s', 'e', 't', ' '):
 		command_is(req, KVL_OP_SET, KVL_KIND_WRITE);
-		return text_storage(line_after(l, 4), req);
+		return text_storage(base, p + 4, end, req);
 	case WORD4('g', 'e', 't', 's'):
-		if (l->p[4] != ' ')
+		if (p[4] != ' ')
 			break;
 		command_is(req, KVL_OP_GETS, KVL_KIND_READ);
 		req->flags = KVL_REQ_IDEMPOTENT;
-		return text_retrieval(line_after(l, 5), req);
+		return text_retrieval(base, p + 5, end, req);
 	}
 	switch (word & WORD4(0xff, 0xff, 0xff, 0)) {
 	case WORD4('m', 'g', ' ', 0):
-		return meta_dispatch(l, req, KVL_OP_MG, KVL_KIND_READ);
+		meta_is(req, KVL_OP_MG, KVL_KIND_READ);
+		return meta_get(base, p + 3, end, req);
 	case WORD4('m', 's', ' ', 0):
-		return meta_dispatch(l, req, KVL_OP_MS, KVL_KIND_WRITE);
+		meta_is(req, KVL_OP_MS, KVL_KIND_WRITE);
+		return meta_set(base, p + 3, end, req);
 	case WORD4('m', 'd', ' ', 0):
-		return meta_dispatch(l, req, KVL_OP_MD, KVL_KIND_WRITE);
+		meta_is(req, KVL_OP_MD, KVL_KIND_WRITE);
+		return meta_delete(base, p + 3, end, req);
 	case WORD4('m', 'a', ' ', 0):
-		return meta_dispatch(l, req, KVL_OP_MA, KVL_KIND_WRITE);
+		meta_is(req, KVL_OP_MA, KVL_KIND_WRITE);
+		return meta_arithmetic(base, p + 3, end, req);
 	case WORD4('m', 'e', ' ', 0):
-		return meta_dispatch(l, req, KVL_OP_ME, KVL_KIND_READ);
+		meta_is(req, KVL_OP_ME, KVL_KIND_READ);
+		return meta_debug(base, p + 3, end, req);
 	}
-	return text_dispatch(l, req);
+	return text_dispatch(base, p, end, req);
+}
+
+static enum kvl_verdict frame_fault(const uint8_t *payload, size_t len)
+{
+	if (len <= KVL_FRAME_LEN)
+		return KVL_REQUEST_FRAME_SHORT;
+	if (payload[4] != 0 || payload[5] != 1)
+		return KVL_REQUEST_FRAME_TOTAL;
+	return len > PAYLOAD_MAX ? KVL_REQUEST_VALUE_HUGE : KVL_REQUEST_OK;
+}
+
+/* Whatever cannot be dispatched on four bytes of a command word. */
+static __attribute__((cold, noinline)) enum kvl_verdict odd_request(
+	const uint8_t *payload, size_t len, struct kvl_request *req)
+{
+	const uint8_t *p = payload + KVL_FRAME_LEN;
+	enum kvl_verdict verdict = frame_fault(payload, len);
+
+	*req = (struct kvl_request){0};
+	if (verdict != KVL_REQUEST_OK)
+		return verdict;
+	if (*p == BINARY_REQUEST)
+		return binary_request(p, payload + len, req);
+	return word_command(payload, p, payload + len, req);
 }
 
 enum kvl_verdict kvl_request_parse(const uint8_t *payload, size_t len, struct kvl_request *req)
 {
-	*req = (struct kvl_request){0};
-	if (__builtin_expect(len <= KVL_FRAME_LEN, 0))
-		return KVL_REQUEST_FRAME_SHORT;
-	if (__builtin_expect(payload[4] != 0 || payload[5] != 1, 0))
-		return KVL_REQUEST_FRAME_TOTAL;
-	if (__builtin_expect(len > PAYLOAD_MAX, 0))
-		return KVL_REQUEST_VALUE_HUGE;
-
-	struct line l = {payload, payload + KVL_FRAME_LEN, payload + len};
-
-	if (__builtin_expect(*l.p == BINARY_REQUEST, 0))
-		return binary_request(&l, req);
-	if (__builtin_expect(len < KEYED_MIN, 0))
-		return word_command(l, req);
-	return dispatch(&l, req);
+	if (__builtin_expect(len - KEYED_MIN > PAYLOAD_MAX - KEYED_MIN || payload[4] != 0
+				     || payload[5] != 1 || payload[8] == BINARY_REQUEST,
+		    0))
+		return odd_request(payload, len, req);
+	return dispatch(payload, payload + KVL_FRAME_LEN, payload + len, req);
 }
 
 const uint8_t *kvl_request_key(const uint8_t *payload, const struct kvl_request *req,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/proto/command.h"
 #include "lib/proto/number.h"
+#include "lib/proto/value.h"
 
 /* All keys are looked at, so that a multi-key get is known to be well-formed before it is split. */
 static enum kvl_verdict keys_rest(struct line *l, struct kvl_request *req)
@@ -23,30 +24,32 @@ static enum kvl_verdict keys_rest(struct line *l, struct kvl_request *req)
 }
 
 /* get <key>+ */
-enum kvl_verdict text_retrieval(struct line l, struct kvl_request *req)
+enum kvl_verdict text_retrieval(COMMAND_ARGS)
 {
+	struct line l = {base, p, end};
 	enum kvl_verdict verdict = line_key(&l, req);
 
 	if (verdict == KVL_REQUEST_OK)
 		verdict = keys_rest(&l, req);
 	if (__builtin_expect(verdict != KVL_REQUEST_OK, 0))
-		return request_fault(verdict, &l, req);
+		return request_fault(verdict, base, end, req);
 	return KVL_REQUEST_OK;
 }
 
 /* gat <exptime> <key>+ */
-enum kvl_verdict text_retrieval_touch(struct line l, struct kvl_request *req)
+enum kvl_verdict text_retrieval_touch(COMMAND_ARGS)
 {
+	struct line l = {base, p, end};
 	enum kvl_verdict verdict;
 
 	if (!line_more(&l))
-		return request_fault(KVL_REQUEST_ARGS, &l, req);
+		return request_fault(KVL_REQUEST_ARGS, base, end, req);
 	if (!number_exptime(&l))
-		return request_fault(KVL_REQUEST_EXPTIME, &l, req);
+		return request_fault(KVL_REQUEST_EXPTIME, base, end, req);
 	verdict = line_key(&l, req);
 	if (verdict == KVL_REQUEST_OK)
 		verdict = keys_rest(&l, req);
-	return verdict == KVL_REQUEST_OK ? verdict : request_fault(verdict, &l, req);
+	return verdict == KVL_REQUEST_OK ? verdict : request_fault(verdict, base, end, req);
 }
 
 /* Consumes an optional last "noreply"; false if anything else is there. */
@@ -70,7 +73,7 @@ static enum kvl_verdict simple_end(struct line *l, struct kvl_request *req)
 
 	if (noreply_maybe(l, req))
 		verdict = line_finish(l) ? line_alone(l) : KVL_REQUEST_FORMAT;
-	return verdict == KVL_REQUEST_OK ? verdict : request_fault(verdict, l, req);
+	return verdict == KVL_REQUEST_OK ? verdict : request_fault(verdict, l->base, l->end, req);
 }
 
 /* <flags> <exptime> <bytes> [<cas unique>] */
@@ -100,8 +103,9 @@ static enum kvl_verdict storage_numbers(struct line *l, bool cas, uint64_t *len)
 }
 
 /* set <key> <flags> <exptime> <bytes> [noreply], a value */
-enum kvl_verdict text_storage(struct line l, struct kvl_request *req)
+enum kvl_verdict text_storage(COMMAND_ARGS)
 {
+	struct line l = {base, p, end};
 	uint64_t len = 0;
 	enum kvl_verdict verdict = line_key(&l, req);
 
@@ -112,37 +116,39 @@ enum kvl_verdict text_storage(struct line l, struct kvl_request *req)
 	if (verdict == KVL_REQUEST_OK)
 		verdict = line_finish(&l) ? value_check(&l, len) : KVL_REQUEST_FORMAT;
 	if (__builtin_expect(verdict != KVL_REQUEST_OK, 0))
-		return request_fault(verdict, &l, req);
+		return request_fault(verdict, base, end, req);
 	req->value_len = len;
 	return KVL_REQUEST_OK;
 }
 
 /* incr <key> <delta> [noreply] */
-enum kvl_verdict text_arithmetic(struct line l, struct kvl_request *req)
+enum kvl_verdict text_arithmetic(COMMAND_ARGS)
 {
+	struct line l = {base, p, end};
 	uint64_t delta;
 	enum kvl_verdict verdict = line_key(&l, req);
 
 	if (verdict != KVL_REQUEST_OK)
-		return request_fault(verdict, &l, req);
+		return request_fault(verdict, base, end, req);
 	if (!line_more(&l))
-		return request_fault(KVL_REQUEST_ARGS, &l, req);
+		return request_fault(KVL_REQUEST_ARGS, base, end, req);
 	if (!number_unsigned(&l, NUMBER_DIGITS_64, UINT64_MAX, &delta))
-		return request_fault(KVL_REQUEST_DELTA, &l, req);
+		return request_fault(KVL_REQUEST_DELTA, base, end, req);
 	return simple_end(&l, req);
 }
 
 /* touch <key> <exptime> [noreply] */
-enum kvl_verdict text_touch(struct line l, struct kvl_request *req)
+enum kvl_verdict text_touch(COMMAND_ARGS)
 {
+	struct line l = {base, p, end};
 	enum kvl_verdict verdict = line_key(&l, req);
 
 	if (verdict != KVL_REQUEST_OK)
-		return request_fault(verdict, &l, req);
+		return request_fault(verdict, base, end, req);
 	if (!line_more(&l))
-		return request_fault(KVL_REQUEST_ARGS, &l, req);
+		return request_fault(KVL_REQUEST_ARGS, base, end, req);
 	if (!number_exptime(&l))
-		return request_fault(KVL_REQUEST_EXPTIME, &l, req);
+		return request_fault(KVL_REQUEST_EXPTIME, base, end, req);
 	return simple_end(&l, req);
 }
 
@@ -154,15 +160,16 @@ static void hold_time_skip(struct line *l)
 }
 
 /* delete <key> [0] [noreply] */
-enum kvl_verdict text_delete(struct line l, struct kvl_request *req)
+enum kvl_verdict text_delete(COMMAND_ARGS)
 {
+	struct line l = {base, p, end};
 	enum kvl_verdict verdict = line_key(&l, req);
 
 	if (verdict != KVL_REQUEST_OK)
-		return request_fault(verdict, &l, req);
+		return request_fault(verdict, base, end, req);
 	/* `delete noreply`: 1.6.45 takes the key for the option too and stays silent, 1.6.18 not */
 	if (!line_more(&l) && req->key_len == 7 && memcmp(l.base + req->key_off, "noreply", 7) == 0)
-		return request_fault(KVL_REQUEST_FORMAT, &l, req);
+		return request_fault(KVL_REQUEST_FORMAT, base, end, req);
 	hold_time_skip(&l);
 	verdict = simple_end(&l, req);
 	return verdict == KVL_REQUEST_ARGS ? KVL_REQUEST_FORMAT : verdict;

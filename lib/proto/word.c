@@ -78,20 +78,20 @@ static enum kvl_verdict word_verdict(struct line *l, const struct kvl_request *r
 	return KVL_REQUEST_ARGS;
 }
 
-enum kvl_verdict word_command(struct line l, struct kvl_request *req)
+enum kvl_verdict word_command(COMMAND_ARGS)
 {
-	const uint8_t *token = l.p;
-	const struct word *word = word_find(token, line_token(&l));
+	struct line l = {base, p, end};
+	const struct word *word = word_find(p, line_token(&l));
 
 	if (word == NULL)
-		return request_fault(KVL_REQUEST_NO_COMMAND, &l, req);
+		return request_fault(KVL_REQUEST_NO_COMMAND, base, end, req);
 	req->op = word->op;
 	req->kind = word->kind;
 	if (word->op >= KVL_OP_MG && word->op <= KVL_OP_MN)
 		req->proto = KVL_PROTO_META;
 	if (word->op == KVL_OP_QUIT)
 		req->flags |= KVL_REQ_CLOSE;
-	return request_fault(word_verdict(&l, req), &l, req);
+	return request_fault(word_verdict(&l, req), base, end, req);
 }
 
 const char *kvl_op_name(enum kvl_op op)

@@ -15,6 +15,9 @@ struct token {
 	uint32_t owner;
 };
 
+/* Order on the ring, for qsort(): by value; of equal values the lower id first. */
+int token_compare(const void *a, const void *b);
+
 /* One kind of placement: how many tokens each member gets, and where they lie. */
 struct placement_ops {
 	const char *name;
@@ -29,6 +32,9 @@ struct placement_ops {
 
 extern const struct placement_ops ring_ops;
 extern const struct placement_ops modulo_ops;
+
+/* For each of the 2^(64-shift) buckets of hashes: the first token at or above its lowest one. */
+void index_fill(uint32_t *index, uint32_t shift, const uint64_t *value, uint32_t tokens);
 
 /*
  * The candidate row of every token (preference.c). *hosts gets the number of distinct hosts.

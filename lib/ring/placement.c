@@ -144,6 +144,11 @@ static struct kvl_placement *block_new(const struct kvl_placement_params *params
 	return block;
 }
 
+static uint32_t *block_index(struct kvl_placement *p)
+{
+	return (uint32_t *)((char *)p + p->index_at);
+}
+
 static uint64_t *block_values(struct kvl_placement *p)
 {
 	return (uint64_t *)((char *)p + p->token_at);
@@ -164,15 +169,13 @@ static void values_fill(struct kvl_placement *p, const struct token *tokens)
 		value[p->token_count + i] = UINT64_MAX;
 }
 
-static void index_fill(struct kvl_placement *p)
+void index_fill(uint32_t *index, uint32_t shift, const uint64_t *value, uint32_t tokens)
 {
-	uint32_t *index = (uint32_t *)((char *)p + p->index_at);
-	const uint64_t *value = block_values(p);
-	const uint64_t buckets = 1ull << (64 - p->index_shift);
+	const uint64_t buckets = 1ull << (64 - shift);
 	uint32_t token = 0;
 
 	for (uint64_t b = 0; b < buckets; b++) {
-		while (token < p->token_count && value[token] < b << p->index_shift)
+		while (token < tokens && value[token] < b << shift)
 			token++;
 		index[b] = token;
 	}
@@ -200,7 +203,7 @@ struct kvl_placement *kvl_placement_build(
 	if (p == NULL)
 		goto out;
 	values_fill(p, tokens);
-	index_fill(p);
+	index_fill(block_index(p), p->index_shift, block_values(p), n);
 	memset(block_rows(p), 0xff, sizeof(struct kvl_row)); /* KVL_NODE_NONE, when empty */
 	ret = preference_rows(sorted, count, tokens, n, params->replication, block_rows(p), &hosts);
 	if (ret < 0)

@@ -65,7 +65,8 @@ struct kvl_placement *kvl_placement_build(const struct kvl_placement_params *par
 	const struct kvl_member *members, size_t count);
 
 /* Memory bound: 24 bytes a token and 8 to 16 of index, so at most 128 MiB a replica. */
-#define KVL_TOKENS_MAX (4u << 20)
+#define KVL_TOKENS_MAX      (4u << 20)
+#define KVL_TOKEN_BYTES_MAX 40
 
 /*
  * What is hashed, byte for byte (SPEC 2.1); the tests hold golden vectors of each:

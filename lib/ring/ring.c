@@ -14,7 +14,7 @@ static uint64_t ring_share(const struct kvl_placement_params *params, const stru
 	return share > 0 ? share : 1;
 }
 
-static int token_compare(const void *a, const void *b)
+int token_compare(const void *a, const void *b)
 {
 	const struct token *x = a, *y = b;
 

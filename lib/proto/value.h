@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lib/proto/command.h"
+#pragma once
+
+#include "lib/proto/line.h"
 
 /* What the largest datagram can carry, whatever the line in front of it. */
 #define VALUE_MAX UINT16_MAX
 
 /*
+ * The value behind a storage command's line: exactly `len` bytes and CR LF must be left. The one
+ * check that protects other clients of the node.
  * memcached wants CR LF behind the value, bare LF is not enough there. When something follows,
  * the two bytes tell whether the client counted wrongly (then a node would run the tail as a
  * command) or meant to send another command.
  */
-enum kvl_verdict value_check(const struct line *l, uint64_t len)
+static inline enum kvl_verdict value_check(const struct line *l, uint64_t len)
 {
 	uint64_t room = l->end - l->p;
 

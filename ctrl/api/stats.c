@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctrl/api/commands.h"
+#include "ctrl/core/router.h"
+
+/* Every name with its figure, zeros too: a reader can tell "none" from "not counted". */
+
+static json_t *drops_object(const struct kvl_counters *c)
+{
+	json_t *object = json_object();
+
+	for (unsigned int i = 0; i < KVL_DROP_COUNT; i++)
+		json_object_set_new(object, kvl_drop_name(i), json_integer((json_int_t)c->drops[i]));
+	return object;
+}
+
+static json_t *verdicts_object(const uint64_t *counters)
+{
+	json_t *object = json_object();
+
+	for (unsigned int i = 0; i < KVL_VERDICT_COUNT; i++)
+		json_object_set_new(object, kvl_verdict_name(i),
+			json_integer((json_int_t)counters[i]));
+	return object;
+}
+
+static json_t *counters_object(const struct kvl_counters *c)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+		"in", (json_int_t)c->rx, "out", (json_int_t)c->tx, "dropped",
+		(json_int_t)kvl_counters_dropped(c), "held", (json_int_t)kvl_counters_held(c),
+		"requests", (json_int_t)c->requests, "replies", (json_int_t)c->replies, "fallbacks",
+		(json_int_t)c->fallbacks, "timeouts", (json_int_t)c->timeouts, "quiet_expired",
+		(json_int_t)c->quiet_expired, "big_untracked", (json_int_t)c->big_untracked,
+		"pending", (json_int_t)c->pending, "handed_over", (json_int_t)c->inbox_out,
+		"taken_over", (json_int_t)c->inbox_in, "drops", drops_object(c), "verdicts",
+		verdicts_object(c->verdicts), "answered", verdicts_object(c->answered));
+}
+
+json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_error *error)
+{
+	const struct kvl_router *r = ctx;
+	struct kvl_counters sum, one;
+	json_t *result, *workers = json_array();
+
+	kvl_tally_counters(r->workers, r->worker_count, &sum);
+	result = counters_object(&sum);
+	for (uint16_t w = 0; w < r->worker_count; w++) {
+		json_t *object;
+
+		kvl_tally_counters(&r->workers[w], 1, &one);
+		object = counters_object(&one);
+		json_object_set_new(object, "id", json_integer(w));
+		json_array_append_new(workers, object);
+	}
+	json_object_set_new(result, "workers", workers);
+	return result;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctrl/core/nodes.h"
+
+/* All eligible nodes alike for now; the scorer will tell them apart. */
+#define WEIGHT_FULL 1000
+
+int kvl_nodes_init(struct kvl_nodes *nodes, uint32_t max, const struct kvl_port *ports,
+	uint16_t port_count)
+{
+	*nodes = (struct kvl_nodes){.max = max, .ports = ports, .port_count = port_count};
+	nodes->list = calloc(max, sizeof(*nodes->list));
+	nodes->root_nodes = calloc(max, sizeof(*nodes->root_nodes));
+	nodes->weights = calloc((size_t)max * KVL_CLASSES, sizeof(*nodes->weights));
+	if (nodes->list == NULL || nodes->root_nodes == NULL || nodes->weights == NULL) {
+		kvl_nodes_free(nodes);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void kvl_nodes_free(struct kvl_nodes *nodes)
+{
+	free(nodes->list);
+	free(nodes->root_nodes);
+	free(nodes->weights);
+	*nodes = (struct kvl_nodes){0};
+}
+
+static void node_begin(struct kvl_node *node, uint16_t number, struct kvl_worker *const *workers,
+	uint16_t worker_count, uint64_t now_ms)
+{
+	memset(node, 0, sizeof(*node));
+	node->present = true;
+	node->hop_status = KVL_HOP_UNRESOLVED;
+	kvl_health_init(&node->health, now_ms);
+	kvl_tally_node(workers, worker_count, number, true, &node->base);
+	node->seen = node->base;
+}
+
+void kvl_nodes_follow(struct kvl_nodes *nodes, const struct kvl_topology *t,
+	struct kvl_worker *const *workers, uint16_t worker_count, uint64_t now_ms)
+{
+	nodes->count = t->node_count;
+	for (uint32_t n = 0; n < nodes->max; n++) {
+		struct kvl_node *node = &nodes->list[n];
+		const struct kvl_node_config *config = &t->nodes[n];
+
+		if (n >= t->node_count || config->id[0] == '\0') {
+			node->present = false;
+			continue;
+		}
+		if (!node->present || strcmp(node->config.id, config->id) != 0
+			|| !kvl_addr_eq(&node->config.address, &config->address)
+			|| node->config.port != config->port)
+			node_begin(node, n, workers, worker_count, now_ms);
+		node->config = *config;
+		node->serves_nat = kvl_topology_pool_has(t, config->pool, KVL_MODE_NAT);
+		node->serves_dsr = kvl_topology_pool_has(t, config->pool, KVL_MODE_DSR);
+		node->always_probe = node->serves_dsr;
+	}
+}
+
+static bool port_find(const struct kvl_nodes *nodes, struct kvl_node *node)
+{
+	for (uint16_t i = 0; i < nodes->port_count; i++) {
+		const struct kvl_port *port = &nodes->ports[i];
+
+		if (node->config.has_nexthop
+				? strcmp(port->config.name, node->config.nexthop_port) == 0
+				: node->hop.ifindex != 0 && port->ifindex == node->hop.ifindex) {
+			node->egress = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void hop_find(const struct kvl_nodes *nodes, struct kvl_node *node,
+	struct kvl_neighbours *neighbours)
+{
+	if (node->config.has_nexthop) {
+		node->hop = (struct kvl_hop){.on_link = true};
+		memcpy(node->hop.mac, node->config.nexthop_mac, sizeof(node->hop.mac));
+		node->hop_status = KVL_HOP_OK;
+	} else {
+		node->hop_status = kvl_neighbours_hop(neighbours, &node->config.address, &node->hop);
+	}
+	node->has_egress = port_find(nodes, node);
+}
+
+/* In the order in which an operator would look for the cause. */
+static const char *node_reason(const struct kvl_nodes *nodes, const struct kvl_node *node)
+{
+	if (node->hop_status != KVL_HOP_OK)
+		return kvl_hop_status_text(node->hop_status);
+	if (!node->has_egress)
+		return "its route leaves by an interface that is none of the router's ports";
+	if (node->serves_nat && !nodes->ports[node->egress].config.has_snat)
+		return "the port toward it has no snat address, which nat needs";
+	if (node->serves_dsr && !node->hop.on_link)
+		return "behind a gateway, which dsr cannot cross";
+	if (!kvl_health_eligible(&node->health))
+		return "down: no answer to requests or probes";
+	return NULL;
+}
+
+bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbours)
+{
+	bool changed = false;
+
+	nodes->eligible = 0;
+	for (uint32_t n = 0; n < nodes->count; n++) {
+		struct kvl_node *node = &nodes->list[n];
+		struct kvl_node before = *node;
+
+		if (!node->present)
+			continue;
+		hop_find(nodes, node, neighbours);
+		node->reason = node_reason(nodes, node);
+		nodes->eligible += node->reason == NULL;
+		changed |= before.hop_status != node->hop_status
+			   || memcmp(before.hop.mac, node->hop.mac, sizeof(node->hop.mac)) != 0
+			   || before.has_egress != node->has_egress
+			   || before.egress != node->egress || before.reason != node->reason;
+	}
+	return changed;
+}
+
+static void root_node_fill(const struct kvl_nodes *nodes, const struct kvl_node *node,
+	struct kvl_root_node *root)
+{
+	const struct kvl_port *port = &nodes->ports[node->egress];
+
+	*root = (struct kvl_root_node){
+		.address = node->config.address,
+		.port = node->config.port,
+		.flags = KVL_NODE_PRESENT,
+	};
+	if (node->hop_status != KVL_HOP_OK || !node->has_egress)
+		return;
+	root->flags |= KVL_NODE_NEXTHOP;
+	root->egress = node->egress;
+	memcpy(root->mac, node->hop.mac, sizeof(root->mac));
+	memcpy(root->source_mac, port->mac, sizeof(root->source_mac));
+	if (port->config.has_snat) {
+		root->snat = port->config.snat;
+		root->flags |= KVL_NODE_SNAT;
+	}
+}
+
+void kvl_nodes_describe(struct kvl_nodes *nodes)
+{
+	for (uint32_t n = 0; n < nodes->count; n++) {
+		const struct kvl_node *node = &nodes->list[n];
+		uint16_t weight = node->present && node->reason == NULL ? WEIGHT_FULL : 0;
+
+		for (unsigned int c = 0; c < KVL_CLASSES; c++)
+			nodes->weights[c * nodes->count + n] = weight;
+		if (node->present)
+			root_node_fill(nodes, node, &nodes->root_nodes[n]);
+		else
+			nodes->root_nodes[n] = (struct kvl_root_node){0};
+	}
+}
+
+size_t kvl_nodes_watched(const struct kvl_nodes *nodes, struct kvl_addr *list)
+{
+	size_t count = 0;
+
+	for (uint32_t n = 0; n < nodes->count; n++)
+		if (nodes->list[n].present && !nodes->list[n].config.has_nexthop)
+			list[count++] = nodes->list[n].config.address;
+	return count;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include "ctrl/core/neighbours.h"
+#include "ctrl/core/tally.h"
+#include "ctrl/core/topology.h"
+#include "dataplane/port/port.h"
+#include "lib/score/health.h"
+
+/*
+ * What the control core knows of each node beyond its configuration: the way there, its health,
+ * and so whether it may be drawn. Indexed by stable number; control core only.
+ */
+struct kvl_node {
+	bool present;
+	struct kvl_node_config config;
+	bool always_probe; /* in the pool of a dsr service: no reply passes the router */
+	bool serves_nat, serves_dsr;
+
+	enum kvl_hop_status hop_status;
+	struct kvl_hop hop;
+	bool has_egress;
+	uint16_t egress; /* index of the router's port */
+
+	struct kvl_health health;
+	const char *reason; /* why it is not eligible, for people; NULL: it is */
+
+	struct kvl_node_tally base; /* counters when the number was given: another id's past */
+	struct kvl_node_tally seen; /* at the last health tick, without the histogram */
+};
+
+struct kvl_nodes {
+	struct kvl_node *list; /* by number */
+	uint32_t max;
+	uint32_t count; /* highest number in use + 1 */
+	uint32_t eligible;
+	const struct kvl_port *ports;
+	uint16_t port_count;
+	/* what describing a root needs, [max] and [KVL_CLASSES][max] */
+	struct kvl_root_node *root_nodes;
+	uint16_t *weights;
+};
+
+int kvl_nodes_init(struct kvl_nodes *nodes, uint32_t max, const struct kvl_port *ports,
+	uint16_t port_count);
+void kvl_nodes_free(struct kvl_nodes *nodes);
+
+/* Follows a new topology: nodes that stay keep their health and counters. */
+void kvl_nodes_follow(struct kvl_nodes *nodes, const struct kvl_topology *t,
+	struct kvl_worker *const *workers, uint16_t worker_count, uint64_t now_ms);
+
+/*
+ * Works out hop, egress and eligibility of every node anew. Returns true when something that a
+ * root holds has changed.
+ */
+bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbours);
+
+/* Fills root_nodes and weights. */
+void kvl_nodes_describe(struct kvl_nodes *nodes);
+
+/* The addresses to watch in the kernel's tables: of nodes without a static next hop. Returns the
+ * number written to `list`, which has room for nodes->count. */
+size_t kvl_nodes_watched(const struct kvl_nodes *nodes, struct kvl_addr *list);

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/event.h>
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
+#include "ctrl/core/clock.h"
+#include "ctrl/core/health_watch.h"
+#include "ctrl/core/log.h"
+#include "ctrl/core/router.h"
+#include "ctrl/core/steer.h"
+#include "lib/ring/lookup.h"
+
+/* A number may be given to another id when nothing of the old one can be in flight: the longest
+ * request timeout that may be configured, and a grace period. */
+#define QUARANTINE_MS (60000 + 5000)
+
+static void root_describe(void *context, uint16_t replica, struct kvl_root_spec *spec)
+{
+	static struct kvl_root_service services[KVL_SERVICES_MAX];
+	struct kvl_router *r = context;
+	const struct kvl_topology *t = r->topology;
+
+	if (replica == 0)
+		kvl_nodes_describe(&r->nodes);
+	for (uint32_t i = 0; i < t->service_count; i++) {
+		const struct kvl_topology_service *s = &t->services[i];
+		const struct kvl_placement *placement = t->replicas[replica * t->service_count + i];
+
+		services[i] = (struct kvl_root_service){
+			.address = s->config.address,
+			.port = s->config.port,
+			.number = s->number,
+			.mode = s->config.mode,
+			/* With fewer hosts than N the list is shorter; an empty pool has none. */
+			.replication = RTE_MAX(kvl_placement_preferred(placement), 1u),
+			.timeout_ms = s->config.timeout_ms,
+			.seed = s->config.placement.seed,
+			.placement = placement,
+		};
+	}
+	spec->revision = t->revision;
+	spec->services = services;
+	spec->service_count = t->service_count;
+	spec->nodes = r->nodes.root_nodes;
+	spec->node_count = r->nodes.count;
+	spec->weights = r->nodes.weights;
+}
+
+static struct kvl_topology *root_topology(void *context)
+{
+	return ((struct kvl_router *)context)->topology;
+}
+
+/* Publish, then open steering for what is new: no worker can meet a service it does not know. */
+static void root_settled(void *context, uint64_t generation)
+{
+	struct kvl_router *r = context;
+
+	kvl_steer_open(r->ports, r->port_count, r->topology);
+}
+
+static void neighbours_changed(void *context)
+{
+	kvl_router_reconsider(context);
+}
+
+void kvl_router_reconsider(struct kvl_router *r)
+{
+	if (kvl_nodes_resolve(&r->nodes, r->neighbours))
+		kvl_publisher_request(r->publisher);
+}
+
+static int ports_open(struct kvl_router *r, char *error, size_t size)
+{
+	const struct kvl_router_config *config = &r->config->router;
+	struct kvl_port_params params = {
+		.workers = config->workers,
+		.mbufs = config->mbufs,
+		.snat_first = config->snat_first,
+		.snat_last = config->snat_last,
+	};
+
+	for (size_t i = 0; i < r->config->port_count; i++) {
+		int rc = kvl_port_open(&r->ports[i], &r->config->ports[i], &params, error, size);
+
+		r->port_count = i + 1; /* closed by stop, opened or not */
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int rcu_new(struct kvl_router *r)
+{
+	size_t size = rte_rcu_qsbr_get_memsize(r->config->router.workers);
+
+	r->rcu = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN(size, RTE_CACHE_LINE_SIZE));
+	if (r->rcu == NULL)
+		return -ENOMEM;
+	return rte_rcu_qsbr_init(r->rcu, r->config->router.workers) == 0 ? 0 : -EINVAL;
+}
+
+static int workers_new(struct kvl_router *r, char *error, size_t size)
+{
+	const struct kvl_router_config *config = &r->config->router;
+	struct kvl_lane lanes[KVL_PORTS_MAX];
+	unsigned int lcore = rte_get_next_lcore(-1, 1, 0);
+
+	for (uint16_t w = 0; w < config->workers; w++, lcore = rte_get_next_lcore(lcore, 1, 0)) {
+		struct kvl_worker_params params = {
+			.id = w,
+			.worker_count = config->workers,
+			.lcore = lcore,
+			.adaptive = config->poll == KVL_POLL_ADAPTIVE,
+			.node_max = config->max_nodes,
+			.pending_slots = config->pending_slots,
+			.snat_first = config->snat_first,
+			.snat_count = (uint32_t)config->snat_last - config->snat_first + 1,
+			.lanes = lanes,
+			.lane_count = r->port_count,
+			.rcu = r->rcu,
+		};
+
+		for (uint16_t i = 0; i < r->port_count; i++)
+			lanes[i] = kvl_port_lane(&r->ports[i], w);
+		r->workers[w] = kvl_worker_new(&params);
+		if (r->workers[w] == NULL) {
+			int rc = -rte_errno;
+
+			snprintf(error, size, "worker %u: cannot set up: %s%s", w, strerror(-rc),
+				rc == -EINVAL ? ": router.pending_slots and router.workers leave no "
+						"room for a generation in router.snat_ports"
+					      : ": give more memory (hugepages) or lower "
+						"router.pending_slots, router.max_nodes");
+			return rc;
+		}
+		r->sockets[w] = r->workers[w]->socket;
+		r->worker_count = w + 1;
+	}
+	kvl_workers_connect(r->workers, r->worker_count);
+	return 0;
+}
+
+static struct kvl_topology *topology_build(struct kvl_router *r, const struct kvl_config *config,
+	struct kvl_diags *diags)
+{
+	struct kvl_topology_params params = {
+		.revision = r->topology == NULL ? 1 : r->topology->revision + 1,
+		.now_ms = kvl_now_ms(),
+		.replica_count = r->worker_count,
+		.sockets = r->sockets,
+		.node_max = r->config->router.max_nodes,
+		.node_numbers = r->node_numbers,
+		.service_numbers = r->service_numbers,
+	};
+
+	return kvl_topology_new(config, &params, diags);
+}
+
+static void watch_update(struct kvl_router *r)
+{
+	struct kvl_addr *list = calloc(r->nodes.count + 1, sizeof(*list));
+	int rc = list == NULL ? -ENOMEM : 0;
+
+	if (rc == 0)
+		rc = kvl_neighbours_watch(r->neighbours, list, kvl_nodes_watched(&r->nodes, list));
+	if (rc < 0)
+		kvl_log(KVL_LOG_ERROR, "cannot watch the nodes' next hops: %s", strerror(-rc));
+	free(list);
+}
+
+/* Ids that the new topology no longer has start their quarantine. */
+static void numbers_release(struct kvl_router *r, const struct kvl_topology *old)
+{
+	uint64_t now = kvl_now_ms();
+
+	for (uint32_t n = 0; n < old->node_count; n++)
+		if (old->nodes[n].id[0] != '\0'
+			&& (n >= r->topology->node_count || r->topology->nodes[n].id[0] == '\0'))
+			kvl_numbers_release(r->node_numbers, old->nodes[n].id, now);
+	for (uint32_t i = 0; i < old->service_count; i++)
+		if (kvl_topology_service(r->topology, old->services[i].config.name) == NULL)
+			kvl_numbers_release(r->service_numbers, old->services[i].config.name, now);
+}
+
+static void topology_switch(struct kvl_router *r, struct kvl_topology *t)
+{
+	struct kvl_topology *old = r->topology;
+
+	r->topology = t;
+	kvl_nodes_follow(&r->nodes, t, r->workers, r->worker_count, kvl_now_ms());
+	watch_update(r);
+	kvl_nodes_resolve(&r->nodes, r->neighbours);
+	if (old != NULL)
+		numbers_release(r, old);
+	kvl_topology_put(old);
+}
+
+static int core_new(struct kvl_router *r, struct kvl_diags *diags)
+{
+	const struct kvl_publisher_ops ops = {
+		.describe = root_describe,
+		.topology = root_topology,
+		.settled = root_settled,
+		.context = r,
+	};
+	struct kvl_topology *t;
+
+	r->node_numbers = kvl_numbers_new(r->config->router.max_nodes, QUARANTINE_MS);
+	r->service_numbers = kvl_numbers_new(KVL_SERVICES_MAX * 4, QUARANTINE_MS);
+	r->neighbours = kvl_neighbours_new(r->base, neighbours_changed, r);
+	r->publisher = kvl_publisher_new(r->base, r->workers, r->worker_count, r->port_count,
+		r->rcu, &ops);
+	if (r->node_numbers == NULL || r->service_numbers == NULL || r->neighbours == NULL
+		|| r->publisher == NULL
+		|| kvl_nodes_init(&r->nodes, r->config->router.max_nodes, r->ports, r->port_count) < 0)
+		return -ENOMEM;
+	t = topology_build(r, r->config, diags);
+	if (t == NULL)
+		return -errno;
+	topology_switch(r, t);
+	r->health = kvl_health_watch_new(r);
+	return r->health == NULL ? -errno : kvl_publisher_now(r->publisher);
+}
+
+static int workers_launch(struct kvl_router *r)
+{
+	for (uint16_t w = 0; w < r->worker_count; w++) {
+		int rc = rte_eal_remote_launch(kvl_worker_run, r->workers[w], r->workers[w]->lcore);
+
+		if (rc < 0)
+			return rc;
+		r->workers_running = true;
+	}
+	return 0;
+}
+
+int kvl_router_start(struct kvl_router *r, struct event_base *base, const char *config_path,
+	struct kvl_config *config, char *error, size_t error_size)
+{
+	struct kvl_diags diags = {0};
+	int rc;
+
+	*r = (struct kvl_router){.base = base, .config_path = config_path, .config = config,
+		.started_ms = kvl_now_ms()};
+	error[0] = '\0';
+	rc = ports_open(r, error, error_size);
+	if (rc == 0)
+		rc = rcu_new(r);
+	if (rc == 0)
+		rc = workers_new(r, error, error_size);
+	if (rc == 0)
+		rc = core_new(r, &diags);
+	for (size_t i = 0; i < diags.count; i++)
+		kvl_log(KVL_LOG_WARNING, "%s", diags.list[i].text);
+	if (rc == 0)
+		rc = workers_launch(r);
+	if (rc < 0 && error[0] == '\0')
+		snprintf(error, error_size, "cannot start: %s", strerror(-rc));
+	/* The first roots are in place before any worker ran: steering may open at once. */
+	if (rc == 0)
+		kvl_steer_open(r->ports, r->port_count, r->topology);
+	return rc;
+}
+
+static void workers_stop(struct kvl_router *r)
+{
+	for (uint16_t w = 0; w < r->worker_count; w++)
+		__atomic_store_n(&r->workers[w]->stop, true, __ATOMIC_RELAXED);
+	if (r->workers_running)
+		rte_eal_mp_wait_lcore();
+	r->workers_running = false;
+}
+
+void kvl_router_stop(struct kvl_router *r)
+{
+	if (r->workers_running)
+		kvl_steer_close(r->ports, r->port_count, NULL);
+	workers_stop(r);
+	kvl_health_watch_free(r->health);
+	kvl_publisher_free(r->publisher);
+	kvl_neighbours_free(r->neighbours);
+	kvl_nodes_free(&r->nodes);
+	kvl_topology_put(r->topology);
+	kvl_numbers_free(r->node_numbers);
+	kvl_numbers_free(r->service_numbers);
+	for (uint16_t w = 0; w < r->worker_count; w++)
+		kvl_worker_free(r->workers[w]);
+	for (uint16_t i = 0; i < r->port_count; i++)
+		kvl_port_close(&r->ports[i]);
+	free(r->rcu);
+	kvl_config_free(r->config);
+	*r = (struct kvl_router){0};
+}
+
+/* Settings that workers and ports were built with cannot follow a reload. */
+static void restart_check(const struct kvl_config *a, const struct kvl_config *b,
+	struct kvl_diags *diags)
+{
+	const struct kvl_router_config *x = &a->router, *y = &b->router;
+	bool ports = a->port_count == b->port_count;
+
+	for (size_t i = 0; ports && i < a->port_count; i++)
+		ports = strcmp(a->ports[i].name, b->ports[i].name) == 0
+			&& strcmp(a->ports[i].device, b->ports[i].device) == 0
+			&& strcmp(a->ports[i].interface, b->ports[i].interface) == 0
+			&& kvl_addr_eq(&a->ports[i].snat, &b->ports[i].snat);
+	if (!ports)
+		kvl_diag_add(diags, KVL_DIAG_WARNING,
+			"ports: changed, which takes a restart; the running ones are kept");
+	if (strcmp(x->control_socket, y->control_socket) != 0 || x->workers != y->workers
+		|| x->pending_slots != y->pending_slots || x->snat_first != y->snat_first
+		|| x->snat_last != y->snat_last || x->mbufs != y->mbufs || x->poll != y->poll
+		|| x->hugepages != y->hugepages || x->max_nodes != y->max_nodes)
+		kvl_diag_add(diags, KVL_DIAG_WARNING,
+			"router: changed, which takes a restart; the running values are kept");
+}
+
+/* What runs stays as it was started, whatever the new file says of it. */
+static void running_keep(struct kvl_config *to, struct kvl_config *from)
+{
+	struct kvl_port_config *ports = to->ports;
+	size_t count = to->port_count;
+
+	to->router = from->router;
+	to->ports = from->ports;
+	to->port_count = from->port_count;
+	from->ports = ports;
+	from->port_count = count;
+}
+
+int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
+{
+	struct kvl_config *config = kvl_config_load(r->config_path, diags);
+	struct kvl_topology *t;
+	bool same;
+
+	if (config == NULL)
+		return -errno;
+	restart_check(r->config, config, diags);
+	same = kvl_topology_same(r->config, config);
+	if (!same) {
+		t = topology_build(r, config, diags);
+		if (t == NULL) {
+			int rc = -errno;
+
+			kvl_config_free(config);
+			return rc;
+		}
+		/* Close steering, then retire: requests to a service that goes are the kernel's to
+		 * refuse from here on. */
+		kvl_steer_close(r->ports, r->port_count, t);
+		topology_switch(r, t);
+		kvl_publisher_request(r->publisher);
+	}
+	running_keep(config, r->config);
+	kvl_config_free(r->config);
+	r->config = config;
+	kvl_log(KVL_LOG_NOTICE, "reloaded %s: revision %lu, %s", r->config_path,
+		(unsigned long)r->topology->revision, same ? "nothing changed" : "changed");
+	return same ? 0 : 1;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include "lib/model/config.h"
+#include "lib/model/numbers.h"
+#include "lib/model/root.h"
+
+/*
+ * One revision of services and nodes, with numbers given and placements built: what changes rarely
+ * and is large. Roots are made from it many times, whenever health or a next hop changes.
+ * Immutable, reference-counted, control core only; workers see the placements through their root.
+ */
+struct kvl_topology_service {
+	struct kvl_service_config config;
+	uint16_t number;
+	uint32_t nodes;                     /* members of its pool */
+	const struct kvl_placement *master; /* the control core's own copy */
+};
+
+struct kvl_topology {
+	unsigned int references;
+	uint64_t revision;
+	uint32_t service_count;
+	struct kvl_topology_service *services;
+	uint32_t node_count; /* highest number + 1 */
+	struct kvl_node_config *nodes; /* by number; id "" = none */
+	double *ownership;             /* by number: share of the hash space, 0..1 */
+	uint16_t replica_count;
+	/* [replica * service_count + service], on the replica's NUMA node */
+	struct kvl_placement **replicas;
+};
+
+struct kvl_topology_params {
+	uint64_t revision;
+	uint64_t now_ms;
+	uint16_t replica_count; /* one per worker */
+	const int *sockets;     /* NUMA node of each replica */
+	uint32_t node_max;      /* numbers are below it */
+	struct kvl_numbers *node_numbers, *service_numbers;
+};
+
+/*
+ * Takes numbers for new ids (those of ids that went are the caller's to release, once it has
+ * switched over) and builds every placement. A node for which no number is left is left out by
+ * name. Returns NULL with errno and a KVL_DIAG_ERROR; then numbers newly taken are released again.
+ * The result has one reference.
+ */
+struct kvl_topology *kvl_topology_new(const struct kvl_config *config,
+	const struct kvl_topology_params *params, struct kvl_diags *diags);
+
+struct kvl_topology *kvl_topology_get(struct kvl_topology *t);
+void kvl_topology_put(struct kvl_topology *t);
+
+/* Whether two configurations give the same services and nodes. */
+bool kvl_topology_same(const struct kvl_config *a, const struct kvl_config *b);
+
+/* Whether some service of the pool works in this mode. */
+bool kvl_topology_pool_has(const struct kvl_topology *t, const char *pool, enum kvl_mode mode);
+
+/* The service by name; NULL: the first one; NULL when there is none. */
+const struct kvl_topology_service *kvl_topology_service(const struct kvl_topology *t,
+	const char *name);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "ctrl/core/topology.h"
+
+/* Field by field: what stands between them (padding, line numbers) is no difference. */
+
+static bool node_same(const struct kvl_node_config *a, const struct kvl_node_config *b)
+{
+	return strcmp(a->id, b->id) == 0 && kvl_addr_eq(&a->address, &b->address)
+	       && a->port == b->port && strcmp(a->host, b->host) == 0
+	       && strcmp(a->zone, b->zone) == 0 && strcmp(a->pool, b->pool) == 0
+	       && a->weight == b->weight && a->has_nexthop == b->has_nexthop
+	       && (!a->has_nexthop
+		       || (memcmp(a->nexthop_mac, b->nexthop_mac, sizeof(a->nexthop_mac)) == 0
+			       && strcmp(a->nexthop_port, b->nexthop_port) == 0));
+}
+
+static bool service_same(const struct kvl_service_config *a, const struct kvl_service_config *b)
+{
+	return strcmp(a->name, b->name) == 0 && kvl_addr_eq(&a->address, &b->address)
+	       && a->port == b->port && a->mode == b->mode && strcmp(a->pool, b->pool) == 0
+	       && a->placement.kind == b->placement.kind
+	       && a->placement.replication == b->placement.replication
+	       && a->placement.vnodes == b->placement.vnodes
+	       && a->placement.seed == b->placement.seed && a->timeout_ms == b->timeout_ms;
+}
+
+bool kvl_topology_same(const struct kvl_config *a, const struct kvl_config *b)
+{
+	if (a->node_count != b->node_count || a->service_count != b->service_count)
+		return false;
+	for (size_t i = 0; i < a->node_count; i++)
+		if (!node_same(&a->nodes[i], &b->nodes[i]))
+			return false;
+	for (size_t i = 0; i < a->service_count; i++)
+		if (!service_same(&a->services[i], &b->services[i]))
+			return false;
+	return true;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "dataplane/test_world.h"
+
+#define REQUEST .from_mac = CLIENT_MAC, .to_mac = LANE0_MAC, .from = CLIENT, .to = NAT_VIP, \
+		.payload = "get a\r\n", .id = 7
+
+/* One fault each: what it is counted as. */
+static const struct {
+	const char *what;
+	struct packet packet;
+	enum kvl_drop drop;
+} faults[] = {
+	{"ARP", {REQUEST, .ether_type = 0x0806}, KVL_DROP_NOT_OURS},
+	{"IPv6", {REQUEST, .ether_type = 0x86dd}, KVL_DROP_NOT_OURS},
+	{"TCP", {REQUEST, .protocol = 6}, KVL_DROP_NOT_OURS},
+	{"ICMP", {REQUEST, .protocol = 1}, KVL_DROP_NOT_OURS},
+	{"cut within the IP header", {REQUEST, .cut = 40}, KVL_DROP_NOT_OURS},
+	{"one byte short of a payload", {REQUEST, .raw = true, .payload = "a", .cut = 2},
+		KVL_DROP_NOT_OURS},
+	{"tagged and too short for it", {REQUEST, .raw = true, .payload = "a", .vlan = 5, .cut = 2},
+		KVL_DROP_NOT_OURS},
+	{"another port", {REQUEST, .to = "10.1.0.100:11212"}, KVL_DROP_NOT_OURS},
+	{"another address", {REQUEST, .to = "10.1.0.99:11211"}, KVL_DROP_NOT_OURS},
+	{"a SNAT port on an address that is not ours", {REQUEST, .to = "10.1.0.100:20000"},
+		KVL_DROP_NOT_OURS},
+	{"below the SNAT range", {REQUEST, .to = SNAT ":16383"}, KVL_DROP_NOT_OURS},
+	{"above the SNAT range", {REQUEST, .to = SNAT ":32768"}, KVL_DROP_NOT_OURS},
+	{"IP version 6 in IPv4", {REQUEST, .version_ihl = 0x65}, KVL_DROP_IP_HEADER},
+	{"header of 16 bytes", {REQUEST, .version_ihl = 0x44}, KVL_DROP_IP_HEADER},
+	{"total length of the header alone", {REQUEST, .ip_length_add = -20}, KVL_DROP_IP_HEADER},
+	{"options", {REQUEST, .version_ihl = 0x46}, KVL_DROP_IP_OPTIONS},
+	{"first fragment", {REQUEST, .fragment = 0x2000}, KVL_DROP_FRAGMENT},
+	{"last fragment", {REQUEST, .fragment = 0x0010}, KVL_DROP_FRAGMENT},
+	{"last byte missing", {REQUEST, .cut = 1}, KVL_DROP_TRUNCATED},
+	{"total length beyond the frame", {REQUEST, .ip_length_add = 1}, KVL_DROP_TRUNCATED},
+	{"UDP length beyond IP's", {REQUEST, .udp_length_add = 1}, KVL_DROP_UDP_LENGTH},
+	{"UDP length of 7", {REQUEST, .udp_length_add = -16}, KVL_DROP_UDP_LENGTH},
+	{"TTL of 1", {REQUEST, .ttl = 1}, KVL_DROP_TTL},
+	{"source port 0", {REQUEST, .from = "10.1.0.9:0"}, KVL_DROP_PORT_ZERO},
+	{"frame alone", {REQUEST, .raw = true, .payload = "\0\7\0\0\0\1\0\0", .payload_len = 8},
+		KVL_DROP_FRAME_SHORT},
+	{"total 0", {REQUEST, .total = -1}, KVL_DROP_FRAME_TOTAL},
+	{"total 2", {REQUEST, .total = 2}, KVL_DROP_FRAME_TOTAL},
+};
+
+static void fault_is_named(void **state)
+{
+	for (unsigned int i = 0; i < RTE_DIM(faults); i++) {
+		world_reset(state);
+		world_run(0, 0, &faults[i].packet, 1);
+		if (world_workers[0]->counters.drops[faults[i].drop] != 1)
+			fail_msg("%s: not counted as %s", faults[i].what,
+				kvl_drop_name(faults[i].drop));
+		assert_null(world_sent(0, 0));
+		assert_null(world_sent(0, 1));
+		world_check_conservation();
+	}
+}
+
+static void nic_checksum_fault_is_named(void **state)
+{
+	const struct packet p = {REQUEST};
+	struct rte_mbuf *mbuf = world_mbuf(&p);
+	struct kvl_burst b = {.count = 1, .packets = {{.mbuf = mbuf, .vlan = KVL_VLAN_NONE}}};
+
+	mbuf->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_BAD;
+	kvl_classify(world_workers[0], world_root(), &b);
+	assert_int_equal(b.requests.count, 0);
+	assert_int_equal(world_workers[0]->counters.drops[KVL_DROP_CHECKSUM], 1);
+}
+
+static void chained_mbuf_is_refused(void **state)
+{
+	const struct packet p = {REQUEST};
+	struct rte_mbuf *mbuf = world_mbuf(&p);
+	struct kvl_burst b = {.count = 1, .packets = {{.mbuf = mbuf, .vlan = KVL_VLAN_NONE}}};
+
+	assert_int_equal(rte_pktmbuf_chain(mbuf, world_mbuf(&p)), 0);
+	kvl_classify(world_workers[0], world_root(), &b);
+	assert_int_equal(b.requests.count, 0);
+	assert_int_equal(world_workers[0]->counters.drops[KVL_DROP_SEGMENTS], 1);
+}
+
+/* Short frames are padded on the wire; the padding is no part of the request. */
+static void padding_is_cut(void **state)
+{
+	const struct packet in = {REQUEST, .to = DSR_VIP, .pad = 11};
+	struct rte_mbuf *mbuf;
+
+	world_run(0, 0, &in, 1);
+	mbuf = world_sent(0, 1);
+	assert_non_null(mbuf);
+	assert_int_equal(rte_pktmbuf_pkt_len(mbuf), 14 + 20 + 8 + 8 + 7);
+	rte_pktmbuf_free(mbuf);
+	world_check_conservation();
+}
+
+/* A burst of everything at once: each packet ends in exactly one place. */
+static void mixed_burst_is_sorted(void **state)
+{
+	struct packet burst[KVL_BURST];
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(faults) && count < KVL_BURST - 2; i++)
+		burst[count++] = faults[i].packet;
+	burst[count++] = (struct packet){REQUEST};
+	burst[count++] = (struct packet){REQUEST, .payload = "nonsense\r\n"};
+	world_run(0, 0, burst, count);
+	rte_pktmbuf_free(world_sent(0, 0)); /* ERROR */
+	rte_pktmbuf_free(world_sent(0, 1)); /* the get */
+	assert_null(world_sent(0, 0));
+	assert_null(world_sent(0, 1));
+	world_check_conservation();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(fault_is_named, world_reset),
+		cmocka_unit_test_setup(nic_checksum_fault_is_named, world_reset),
+		cmocka_unit_test_setup(chained_mbuf_is_refused, world_reset),
+		cmocka_unit_test_setup(padding_is_cut, world_reset),
+		cmocka_unit_test_setup(mixed_burst_is_sorted, world_reset),
+	};
+
+	return cmocka_run_group_tests_name("dataplane/classify", tests, world_begin, world_end);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <rte_eal.h>
+#include <rte_malloc.h>
+
+#include "dataplane/port/port.h"
+#include "dataplane/test_world.h"
+#include "lib/ring/lookup.h"
+
+struct kvl_worker *world_workers[WORLD_WORKERS];
+uint16_t world_weights[WORLD_NODES];
+
+static struct rte_rcu_qsbr *rcu;
+static struct rte_mempool *pool;
+static struct kvl_placement *placement;
+static struct kvl_root *root;
+static uint64_t received; /* mbufs given to pipelines */
+static uint64_t sent;     /* mbufs taken from transmit buffers */
+
+static void eal_begin(void)
+{
+	char *args[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m", "256",
+		"--lcores=0@0", "--log-level=3", NULL};
+
+	if (rte_eal_init(9, args) < 0)
+		abort();
+}
+
+static void placement_begin(void)
+{
+	const struct kvl_placement_params params = {.kind = KVL_PLACE_RING, .replication = 1,
+		.vnodes = 160};
+	struct kvl_member members[WORLD_NODES];
+	char ids[WORLD_NODES][8];
+
+	for (uint16_t i = 0; i < WORLD_NODES; i++) {
+		snprintf(ids[i], sizeof(ids[i]), "n%u", i + 1);
+		members[i] = (struct kvl_member){.id = ids[i], .host = ids[i], .zone = "z",
+			.weight = 100, .number = i};
+	}
+	placement = kvl_placement_build(&params, members, WORLD_NODES);
+	assert_non_null(placement);
+}
+
+static void mac_set(const char *text, uint8_t mac[6])
+{
+	assert_int_equal(kvl_mac_parse(text, mac), 0);
+}
+
+static void worker_begin(uint16_t id)
+{
+	struct kvl_lane lanes[2] = {{0}, {.has_snat = true, .snat = RTE_BE32(0x0a0200fe)}};
+	struct kvl_worker_params params = {
+		.id = id,
+		.worker_count = WORLD_WORKERS,
+		.node_max = WORLD_NODES,
+		.pending_slots = 1024,
+		.snat_first = 16384,
+		.snat_count = 16384,
+		.lanes = lanes,
+		.lane_count = 2,
+		.rcu = rcu,
+	};
+
+	mac_set(LANE0_MAC, lanes[0].mac);
+	mac_set(LANE1_MAC, lanes[1].mac);
+	world_workers[id] = kvl_worker_new(&params);
+	assert_non_null(world_workers[id]);
+}
+
+int world_begin(void **state)
+{
+	eal_begin();
+	rcu = calloc(1, rte_rcu_qsbr_get_memsize(WORLD_WORKERS) + RTE_CACHE_LINE_SIZE);
+	rcu = RTE_PTR_ALIGN(rcu, RTE_CACHE_LINE_SIZE);
+	rte_rcu_qsbr_init(rcu, WORLD_WORKERS);
+	pool = kvl_pool_new("test", 4096, 0);
+	assert_non_null(pool);
+	placement_begin();
+	for (uint16_t i = 0; i < WORLD_WORKERS; i++)
+		worker_begin(i);
+	kvl_workers_connect(world_workers, WORLD_WORKERS);
+	return 0;
+}
+
+int world_end(void **state)
+{
+	for (uint16_t i = 0; i < WORLD_WORKERS; i++)
+		kvl_worker_free(world_workers[i]);
+	rte_free(root);
+	free(placement);
+	rte_mempool_free(pool);
+	rte_eal_cleanup();
+	return 0;
+}
+
+static struct kvl_root_node node_make(unsigned int number)
+{
+	struct kvl_root_node node = {.port = 11211, .egress = 1,
+		.flags = KVL_NODE_PRESENT | KVL_NODE_NEXTHOP | KVL_NODE_SNAT};
+	char text[32];
+
+	snprintf(text, sizeof(text), "10.2.0.%u", number + 1);
+	kvl_addr_parse(text, &node.address);
+	kvl_addr_parse(SNAT, &node.snat);
+	snprintf(text, sizeof(text), "02:00:00:00:02:%02x", number + 1);
+	mac_set(text, node.mac);
+	mac_set(LANE1_MAC, node.source_mac);
+	return node;
+}
+
+void world_publish(void)
+{
+	struct kvl_root_service services[2];
+	struct kvl_root_node nodes[WORLD_NODES];
+	uint16_t weights[KVL_CLASSES][WORLD_NODES];
+	struct kvl_root_spec spec = {.revision = 1, .generation = 1, .services = services,
+		.service_count = 2, .nodes = nodes, .node_count = WORLD_NODES,
+		.weights = weights[0]};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		services[i] = (struct kvl_root_service){.port = 11211, .number = i,
+			.mode = i == 0 ? KVL_MODE_NAT : KVL_MODE_DSR, .replication = 1,
+			.timeout_ms = WORLD_TIMEOUT, .placement = placement};
+		kvl_addr_parse(i == 0 ? "10.1.0.100" : "10.1.0.101", &services[i].address);
+	}
+	for (unsigned int n = 0; n < WORLD_NODES; n++) {
+		nodes[n] = node_make(n);
+		for (unsigned int c = 0; c < KVL_CLASSES; c++)
+			weights[c][n] = world_weights[n];
+	}
+	rte_free(root);
+	root = rte_malloc(NULL, kvl_root_size(&spec), RTE_CACHE_LINE_SIZE);
+	assert_int_equal(kvl_root_init(root, &spec, 2), 0);
+}
+
+const struct kvl_root *world_root(void)
+{
+	return root;
+}
+
+static void worker_reset(struct kvl_worker *w)
+{
+	struct kvl_pending_params params = {.slots = 1024, .port_first = 16384,
+		.port_count = 16384, .worker = w->id, .workers = WORLD_WORKERS};
+	void *memory = w->pending.slots;
+
+	memset(memory, 0, kvl_pending_size(&params));
+	assert_int_equal(kvl_pending_init(&w->pending, memory, &params), 0);
+	memset(&w->counters, 0, sizeof(w->counters));
+	memset(w->nodes, 0, WORLD_NODES * sizeof(*w->nodes));
+	memset(w->latency, 0, WORLD_NODES * sizeof(*w->latency));
+	w->now = 0;
+	w->tick = 0;
+}
+
+int world_reset(void **state)
+{
+	for (unsigned int w = 0; w < WORLD_WORKERS; w++) {
+		for (unsigned int lane = 0; lane < 2; lane++)
+			for (struct rte_mbuf *m; (m = world_sent(w, lane)) != NULL;)
+				rte_pktmbuf_free(m);
+		worker_reset(world_workers[w]);
+	}
+	for (unsigned int n = 0; n < WORLD_NODES; n++)
+		world_weights[n] = 1000;
+	world_publish();
+	received = sent = 0;
+	return 0;
+}
+
+struct rte_mbuf *world_mbuf(const struct packet *p)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	uint8_t bytes[PACKET_MAX];
+	size_t len = packet_write(p, bytes);
+
+	assert_non_null(mbuf);
+	memcpy(rte_pktmbuf_append(mbuf, len), bytes, len);
+	return mbuf;
+}
+
+void world_run(unsigned int w, unsigned int lane, const struct packet *packets, unsigned int count)
+{
+	struct rte_mbuf *mbufs[KVL_BURST];
+
+	for (unsigned int i = 0; i < count; i++)
+		mbufs[i] = world_mbuf(&packets[i]);
+	received += count;
+	kvl_pipeline(world_workers[w], root, mbufs, count, lane);
+}
+
+void world_wait(unsigned int w, unsigned int ms)
+{
+	world_workers[w]->tick += ms;
+	world_workers[w]->now += ms * world_workers[w]->tsc_per_tick;
+	while (kvl_expire(world_workers[w]) != 0)
+		;
+}
+
+struct rte_mbuf *world_sent(unsigned int w, unsigned int lane)
+{
+	struct kvl_tx_buffer *tx = &world_workers[w]->tx[lane];
+	struct rte_mbuf *first;
+
+	if (tx->count == 0)
+		return NULL;
+	first = tx->mbufs[0];
+	memmove(tx->mbufs, tx->mbufs + 1, --tx->count * sizeof(tx->mbufs[0]));
+	sent++;
+	return first;
+}
+
+void world_expect(struct rte_mbuf *mbuf, const struct packet *p)
+{
+	uint8_t bytes[PACKET_MAX];
+	size_t len = packet_write(p, bytes);
+
+	assert_non_null(mbuf);
+	assert_int_equal(rte_pktmbuf_pkt_len(mbuf), len);
+	assert_memory_equal(rte_pktmbuf_mtod(mbuf, void *), bytes, len);
+	rte_pktmbuf_free(mbuf);
+}
+
+unsigned int world_node_of(struct rte_mbuf *mbuf, struct kvl_wire_id *wire)
+{
+	struct kvl_packet p = {.mbuf = mbuf};
+	const struct kvl_frame *frame = (const void *)kvl_packet_payload(&p);
+	unsigned int node;
+
+	assert_non_null(mbuf);
+	node = rte_be_to_cpu_32(kvl_packet_ipv4(&p)->dst_addr) & 0xff;
+	if (wire != NULL) {
+		wire->port = rte_be_to_cpu_16(kvl_packet_udp(&p)->src_port);
+		wire->id = rte_be_to_cpu_16(frame->id);
+	}
+	rte_pktmbuf_free(mbuf);
+	return node;
+}
+
+void world_check_conservation(void)
+{
+	uint64_t drops = 0, held = 0;
+
+	for (unsigned int w = 0; w < WORLD_WORKERS; w++) {
+		for (unsigned int i = 0; i < KVL_DROP_COUNT; i++)
+			drops += world_workers[w]->counters.drops[i];
+		for (unsigned int lane = 0; lane < 2; lane++)
+			held += world_workers[w]->tx[lane].count;
+		held += rte_ring_count(world_workers[w]->inbox);
+	}
+	assert_int_equal(received, sent + drops + held);
+}

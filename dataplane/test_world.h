@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include "dataplane/burst.h"
+#include "tests/packets/packet.h"
+
+/*
+ * A small world for tests of the stages: workers without ports (what they would transmit stays in
+ * their buffers), six nodes, one nat and one dsr service. One world a process.
+ *
+ *	client 10.1.0.9:5000, 02:00:00:00:01:09      lane 0, 02:00:00:00:00:c0
+ *	nat service 10.1.0.100:11211, dsr service 10.1.0.101:11211
+ *	node i: 10.2.0.i:11211, 02:00:00:00:02:0i    lane 1, 02:00:00:00:00:d0, snat 10.2.0.254
+ */
+#define WORLD_NODES   6
+#define WORLD_WORKERS 2
+#define WORLD_TIMEOUT 100 /* ms, both services */
+
+#define CLIENT_MAC "02:00:00:00:01:09"
+#define LANE0_MAC  "02:00:00:00:00:c0"
+#define LANE1_MAC  "02:00:00:00:00:d0"
+#define CLIENT     "10.1.0.9:5000"
+#define NAT_VIP    "10.1.0.100:11211"
+#define DSR_VIP    "10.1.0.101:11211"
+#define SNAT       "10.2.0.254"
+
+extern struct kvl_worker *world_workers[WORLD_WORKERS];
+extern uint16_t world_weights[WORLD_NODES]; /* set, then world_publish() */
+
+/* cmocka group set-up and tear-down. */
+int world_begin(void **state);
+int world_end(void **state);
+
+/* cmocka test set-up: empty tables, zero counters, all nodes in. */
+int world_reset(void **state);
+
+void world_publish(void);
+const struct kvl_root *world_root(void);
+
+/* A packet as received; the mbuf's data begins with its bytes. */
+struct rte_mbuf *world_mbuf(const struct packet *p);
+
+/* Sends packets through worker w's pipeline as one burst. */
+void world_run(unsigned int w, unsigned int lane, const struct packet *packets, unsigned int count);
+
+/* Time goes by: w's clock advances by ms and its timers run. */
+void world_wait(unsigned int w, unsigned int ms);
+
+/* Takes the oldest packet that worker w would transmit on a lane; NULL when there is none. */
+struct rte_mbuf *world_sent(unsigned int w, unsigned int lane);
+
+/* Fails the test unless the mbuf's bytes are exactly this packet; frees it. */
+void world_expect(struct rte_mbuf *mbuf, const struct packet *p);
+
+/* Number of the node a packet goes to, by its destination address (1..6); frees it. With `wire`,
+ * the source port and request id that it carries. */
+unsigned int world_node_of(struct rte_mbuf *mbuf, struct kvl_wire_id *wire);
+
+/* in = out + drops + held, over all workers. */
+void world_check_conservation(void);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/model/draft.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* `services:` */
+
+static int set_placement(const struct field *f, const char *text, void *to, char *why, size_t size)
+{
+	enum kvl_placement_kind *kind = to;
+
+	if (kvl_placement_parse(text, kind) == 0)
+		return 0;
+	snprintf(why, size, "must be ring (consistent_hashing) or modulo (hash_modulo)");
+	return -EINVAL;
+}
+
+static const struct choice modes[] = {
+	{"nat", KVL_MODE_NAT},
+	{"dsr", KVL_MODE_DSR},
+	{0},
+};
+
+const struct field service_fields[SERVICE_FIELDS] = {
+	[SERVICE_NAME] = {"name", set_name, AT(struct kvl_service_config, name), .required = true},
+	[SERVICE_ADDRESS] = {"address", set_address, AT(struct kvl_service_config, address),
+		.required = true},
+	[SERVICE_PORT] = {"port", set_uint, AT(struct kvl_service_config, port), .min = 1,
+		.max = UINT16_MAX},
+	[SERVICE_MODE] = {"mode", set_choice, AT(struct kvl_service_config, mode),
+		.choices = modes},
+	[SERVICE_POOL] = {"pool", set_name, AT(struct kvl_service_config, pool)},
+	[SERVICE_PLACEMENT] = {"placement", set_placement,
+		AT(struct kvl_service_config, placement.kind)},
+	[SERVICE_REPLICATION] = {"replication", set_uint,
+		AT(struct kvl_service_config, placement.replication), .min = 1,
+		.max = KVL_REPLICATION_MAX},
+	[SERVICE_VNODES] = {"vnodes", set_uint, AT(struct kvl_service_config, placement.vnodes),
+		.min = 1, .max = KVL_VNODES_MAX},
+	[SERVICE_SEED] = {"seed", set_uint, AT(struct kvl_service_config, placement.seed),
+		.max = UINT64_MAX},
+	[SERVICE_TIMEOUT] = {"timeout_ms", set_uint, AT(struct kvl_service_config, timeout_ms),
+		.min = 1, .max = 60000},
+};
+
+static const struct kvl_service_config service_default = {
+	.port = 11211,
+	.mode = KVL_MODE_NAT,
+	.pool = "default",
+	.placement = {
+		.kind = KVL_PLACE_RING,
+		.replication = 1,
+		.vnodes = KVL_VNODES_DEFAULT,
+	},
+	.timeout_ms = 1000,
+};
+
+static void service_compare(struct walk *w, const struct service_draft *o,
+	const struct service_draft *s)
+{
+	const struct kvl_service_config *a = &o->config, *b = &s->config;
+
+	if (b->name[0] != '\0' && strcmp(a->name, b->name) == 0)
+		walk_fault(w, s->at[SERVICE_NAME], s->path, b->name, "name of %s as well", o->path);
+	if (!o->faulty && !s->faulty && kvl_addr_eq(&a->address, &b->address)
+		&& a->port == b->port)
+		walk_fault(w, s->at[SERVICE_ADDRESS], s->path, NULL,
+			"address and port of %s as well", o->path);
+}
+
+static void service_walk(struct walk *w, yaml_node_t *element, const char *path, void *object)
+{
+	struct draft *d = object;
+	struct service_draft *s = &d->services[d->service_count];
+
+	s->config = service_default;
+	s->config.line = walk_pos(element).line;
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	w->faulty = false;
+	walk_map(w, element, path, service_fields, SERVICE_FIELDS, &s->config, s->at);
+	s->faulty = w->faulty;
+	for (size_t i = 0; i < d->service_count; i++)
+		service_compare(w, &d->services[i], s);
+	d->service_count++;
+}
+
+void services_walk(struct walk *w, yaml_node_t *value, const char *path, void *object)
+{
+	walk_list(w, value, path, KVL_SERVICES_MAX, service_walk, object);
+}

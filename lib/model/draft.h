@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include "lib/model/config.h"
+#include "lib/model/walk.h"
+
+/*
+ * A configuration while it is read: what was given, and where each value stands, so that a check
+ * across parts can point at it. Made into a kvl_config at the end, if nothing is wrong.
+ */
+enum service_field {
+	SERVICE_NAME,
+	SERVICE_ADDRESS,
+	SERVICE_PORT,
+	SERVICE_MODE,
+	SERVICE_POOL,
+	SERVICE_PLACEMENT,
+	SERVICE_REPLICATION,
+	SERVICE_VNODES,
+	SERVICE_SEED,
+	SERVICE_TIMEOUT,
+	SERVICE_FIELDS,
+};
+
+struct service_draft {
+	struct kvl_service_config config;
+	struct pos at[SERVICE_FIELDS];
+	char path[32]; /* "services[3]" */
+	bool faulty;   /* some of config is not what was written */
+};
+
+enum node_field {
+	NODE_ID,
+	NODE_ADDRESS,
+	NODE_PORT,
+	NODE_HOST,
+	NODE_ZONE,
+	NODE_POOL,
+	NODE_WEIGHT,
+	NODE_NEXTHOP,
+	NODE_FIELDS,
+};
+
+struct node_draft {
+	struct kvl_node_config config;
+	struct pos at[NODE_FIELDS];
+	char path[32];
+	bool left_out;
+};
+
+struct draft {
+	struct kvl_config *config; /* router, health, topology */
+	struct kvl_port_config ports[KVL_PORTS_MAX];
+	size_t port_count;
+	struct service_draft services[KVL_SERVICES_MAX];
+	size_t service_count;
+	struct node_draft *nodes; /* KVL_NODES_MAX of them; sorted by id when all are read */
+	size_t node_count;        /* those left out included */
+	size_t nodes_rejected;    /* left out before they were one of the above, too */
+	struct pos nodes_at, ports_at, topology_at;
+	char topology[4096]; /* as written */
+};
+
+/* Parts of the file: what walk_map() calls for `router:` and so on. object is the draft. */
+void router_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+void health_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+void ports_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+void services_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+void nodes_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+
+void router_defaults(struct kvl_config *config);
+
+/*
+ * What only the whole can tell. `services` is the walk of the file they stand in, `nodes` that of
+ * the nodes' file: the same one, or the topology's.
+ */
+void nodes_check(struct draft *d, struct walk *nodes);
+void services_check(struct draft *d, struct walk *services);
+void nodes_services_check(struct draft *d, struct walk *nodes);
+void pools_check(struct draft *d, struct walk *services, struct walk *nodes);
+
+/* Says why and leaves this node out. */
+__attribute__((format(printf, 6, 7))) void node_leave_out(struct draft *d, struct walk *w,
+	struct node_draft *node, enum node_field field, const char *value, const char *format, ...);
+
+extern const struct field service_fields[SERVICE_FIELDS];
+extern const struct field node_fields[NODE_FIELDS];
