@@ -41,8 +41,32 @@ static void node_begin(struct kvl_node *node, uint16_t number, struct kvl_worker
 	node->seen = node->base;
 }
 
+static bool node_is_same(const struct kvl_node *node, const struct kvl_node_config *config)
+{
+	return node->present && strcmp(node->config.id, config->id) == 0
+	       && kvl_addr_eq(&node->config.address, &config->address)
+	       && node->config.port == config->port;
+}
+
+static void node_services_note(struct kvl_node *node, const struct kvl_topology *t)
+{
+	node->serves_nat = node->serves_dsr = false;
+	node->timeout_ms = 0;
+	for (uint32_t i = 0; i < t->service_count; i++) {
+		const struct kvl_service_config *service = &t->services[i].config;
+
+		if (strcmp(service->pool, node->config.pool) != 0)
+			continue;
+		node->serves_nat |= service->mode == KVL_MODE_NAT;
+		node->serves_dsr |= service->mode == KVL_MODE_DSR;
+		if (service->timeout_ms > node->timeout_ms)
+			node->timeout_ms = service->timeout_ms;
+	}
+}
+
 void kvl_nodes_follow(struct kvl_nodes *nodes, const struct kvl_topology *t,
-	struct kvl_worker *const *workers, uint16_t worker_count, uint64_t now_ms)
+	struct kvl_worker *const *workers, uint16_t worker_count, uint64_t now_ms,
+	void (*changed)(void *ctx, uint16_t number), void *ctx)
 {
 	nodes->count = t->node_count;
 	for (uint32_t n = 0; n < nodes->max; n++) {
@@ -50,17 +74,17 @@ void kvl_nodes_follow(struct kvl_nodes *nodes, const struct kvl_topology *t,
 		const struct kvl_node_config *config = &t->nodes[n];
 
 		if (n >= t->node_count || config->id[0] == '\0') {
+			if (node->present)
+				changed(ctx, n);
 			node->present = false;
 			continue;
 		}
-		if (!node->present || strcmp(node->config.id, config->id) != 0
-			|| !kvl_addr_eq(&node->config.address, &config->address)
-			|| node->config.port != config->port)
+		if (!node_is_same(node, config)) {
+			changed(ctx, n);
 			node_begin(node, n, workers, worker_count, now_ms);
+		}
 		node->config = *config;
-		node->serves_nat = kvl_topology_pool_has(t, config->pool, KVL_MODE_NAT);
-		node->serves_dsr = kvl_topology_pool_has(t, config->pool, KVL_MODE_DSR);
-		node->always_probe = node->serves_dsr;
+		node_services_note(node, t);
 	}
 }
 

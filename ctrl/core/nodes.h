@@ -14,8 +14,8 @@
 struct kvl_node {
 	bool present;
 	struct kvl_node_config config;
-	bool always_probe; /* in the pool of a dsr service: no reply passes the router */
-	bool serves_nat, serves_dsr;
+	bool serves_nat, serves_dsr; /* by the services of its pool */
+	uint32_t timeout_ms;         /* the longest of theirs */
 
 	enum kvl_hop_status hop_status;
 	struct kvl_hop hop;
@@ -45,9 +45,13 @@ int kvl_nodes_init(struct kvl_nodes *nodes, uint32_t max, const struct kvl_port 
 	uint16_t port_count);
 void kvl_nodes_free(struct kvl_nodes *nodes);
 
-/* Follows a new topology: nodes that stay keep their health and counters. */
+/*
+ * Follows a new topology: nodes that stay keep their health and counters. `changed` is told each
+ * number that has become free or another node's.
+ */
 void kvl_nodes_follow(struct kvl_nodes *nodes, const struct kvl_topology *t,
-	struct kvl_worker *const *workers, uint16_t worker_count, uint64_t now_ms);
+	struct kvl_worker *const *workers, uint16_t worker_count, uint64_t now_ms,
+	void (*changed)(void *ctx, uint16_t number), void *ctx);
 
 /*
  * Works out hop, egress and eligibility of every node anew. Returns true when something that a

@@ -189,12 +189,20 @@ static void numbers_release(struct kvl_router *r, const struct kvl_topology *old
 			kvl_numbers_release(r->service_numbers, old->services[i].config.name, now);
 }
 
+static void number_changed(void *context, uint16_t number)
+{
+	struct kvl_router *r = context;
+
+	if (r->health != NULL)
+		kvl_health_watch_follow(r->health, number);
+}
+
 static void topology_switch(struct kvl_router *r, struct kvl_topology *t)
 {
 	struct kvl_topology *old = r->topology;
 
 	r->topology = t;
-	kvl_nodes_follow(&r->nodes, t, r->workers, r->worker_count, kvl_now_ms());
+	kvl_nodes_follow(&r->nodes, t, r->workers, r->worker_count, kvl_now_ms(), number_changed, r);
 	watch_update(r);
 	kvl_nodes_resolve(&r->nodes, r->neighbours);
 	if (old != NULL)
@@ -362,6 +370,7 @@ int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
 	running_keep(config, r->config);
 	kvl_config_free(r->config);
 	r->config = config;
+	kvl_health_watch_configure(r->health);
 	kvl_log(KVL_LOG_NOTICE, "reloaded %s: revision %lu, %s", r->config_path,
 		(unsigned long)r->topology->revision, same ? "nothing changed" : "changed");
 	return same ? 0 : 1;

@@ -175,15 +175,6 @@ void kvl_topology_put(struct kvl_topology *t)
 	free(t);
 }
 
-bool kvl_topology_pool_has(const struct kvl_topology *t, const char *pool, enum kvl_mode mode)
-{
-	for (uint32_t i = 0; i < t->service_count; i++)
-		if (t->services[i].config.mode == mode
-			&& strcmp(t->services[i].config.pool, pool) == 0)
-			return true;
-	return false;
-}
-
 const struct kvl_topology_service *kvl_topology_service(const struct kvl_topology *t,
 	const char *name)
 {

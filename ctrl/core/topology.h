@@ -54,9 +54,6 @@ void kvl_topology_put(struct kvl_topology *t);
 /* Whether two configurations give the same services and nodes. */
 bool kvl_topology_same(const struct kvl_config *a, const struct kvl_config *b);
 
-/* Whether some service of the pool works in this mode. */
-bool kvl_topology_pool_has(const struct kvl_topology *t, const char *pool, enum kvl_mode mode);
-
 /* The service by name; NULL: the first one; NULL when there is none. */
 const struct kvl_topology_service *kvl_topology_service(const struct kvl_topology *t,
 	const char *name);

@@ -161,6 +161,7 @@ int kvl_eal_start(const struct kvl_config *config, char *error, size_t error_siz
 	arg_add(&a, "--no-telemetry");
 	arg_add(&a, "--file-prefix=kvlane-%d", (int)getpid());
 	arg_add(&a, "--log-level=lib.*:warning");
+	arg_add(&a, "--log-level=lib.eal:error"); /* it warns of page sizes nobody asked for */
 	arg_add(&a, "--log-level=pmd.*:warning");
 	rc = memory_args(&a, config, error, error_size);
 	if (rc == 0)

@@ -44,26 +44,27 @@ enum kvl_poll {
 /* `ports:` */
 struct kvl_port_config {
 	char name[KVL_NAME_MAX];
-	char device[KVL_DEVICE_MAX];  /* DPDK device string: "net_af_xdp0,iface=eth1", PCI address */
-	char interface[KVL_NAME_MAX]; /* kernel's name of it; "" = none. Default: the device's iface= */
+	char device[KVL_DEVICE_MAX];  /* DPDK device: "net_af_xdp0,iface=eth1", PCI address */
+	char interface[KVL_NAME_MAX]; /* kernel's name; "" = none. Default: the device's iface= */
 	struct kvl_addr snat;         /* source address toward nodes; all zero = none */
 	bool has_snat;
 };
 
 /* `health:`; all times in milliseconds */
 struct kvl_health_config {
-	uint32_t timeouts_to_down;  /* consecutive timeouts that take a node out; 1..100, default 3 */
+	uint32_t timeouts_to_down;  /* in a row, that take a node out; 1..1000000, default 3 */
 	uint32_t probe_interval_ms; /* 10..60000, default 500 */
 	uint32_t probe_timeout_ms;  /* 1..probe_interval_ms, default 200 */
-	uint32_t passive_fresh_ms;  /* no passive data for this long: probe; 100..3600000, default 30000 */
+	uint32_t passive_fresh_ms;  /* without passive data: probe; 100..3600000, default 30000 */
 };
 
 /* `router:` */
 struct kvl_router_config {
 	char control_socket[KVL_PATH_MAX]; /* default /run/kvlane/kvlane.sock */
 	uint32_t workers;                  /* 1..KVL_WORKERS_MAX, default 1 */
-	uint32_t pending_slots;            /* per worker, a power of two, 1024..1048576; default 65536 */
-	uint16_t snat_first, snat_last;    /* 2^k ports, k >= 10, on a 2^k boundary; default 16384-32767 */
+	uint32_t pending_slots; /* per worker, a power of two, 1024..1048576; default 65536 */
+	/* 2^k ports, k >= 10, on a 2^k boundary; default 16384-32767. */
+	uint16_t snat_first, snat_last;
 	uint32_t mbufs;                    /* per port and queue; 4096..262144, default 8192 */
 	enum kvl_poll poll;                /* default busy */
 	enum { KVL_HUGE_AUTO, KVL_HUGE_ON, KVL_HUGE_OFF } hugepages; /* default auto */

@@ -78,7 +78,7 @@ static const struct field router_fields[] = {
 
 static const struct field health_fields[] = {
 	{"timeouts_to_down", set_uint, AT(struct kvl_health_config, timeouts_to_down), .min = 1,
-		.max = 100},
+		.max = 1000000},
 	{"probe_interval_ms", set_uint, AT(struct kvl_health_config, probe_interval_ms), .min = 10,
 		.max = 60000},
 	{"probe_timeout_ms", set_uint, AT(struct kvl_health_config, probe_timeout_ms), .min = 1,

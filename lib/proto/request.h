@@ -12,6 +12,12 @@
  * protocol. A request is validated in full before anything is forwarded (SPEC 1.2): above all the
  * declared value length must equal the bytes present, since a truncated storage command makes a
  * memcached worker swallow other clients' datagrams (MEMCACHED-UDP.md).
+ *
+ * What passes is what memcached 1.6.18 and 1.6.45 both accept and read alike. Refused though one
+ * of them takes it: a leading space, NUL or a lone CR in the line, plus signs and blanks in
+ * numbers, tails behind meta flags without argument, flags of another meta command, base64 that
+ * is not whole padded quartets, `me KEY b`, `delete KEY 1`, `delete noreply`, any last argument
+ * but noreply. A tab and other control characters are part of a key, as in memcached.
  */
 #define KVL_KEY_MAX 250
 
@@ -36,7 +42,10 @@ enum kvl_op {
 	KVL_OP_COUNT
 };
 
-/* What the router may do with it; order is fixed, kvl_class builds on it. */
+/*
+ * What the router may do with it; order is fixed, kvl_class builds on it. A retrieval that changes
+ * the item (gat, gats, mg with N, R, T or E) is a write: another holder would not see the change.
+ */
 enum kvl_kind {
 	KVL_KIND_READ,
 	KVL_KIND_WRITE,   /* deletes and touches too */
@@ -46,7 +55,9 @@ enum kvl_kind {
 
 enum kvl_request_flag {
 	KVL_REQ_QUIET = 1 << 0,      /* noreply, meta q: silence is an answer */
-	KVL_REQ_IDEMPOTENT = 1 << 1, /* may be sent again to another node (SPEC 7) */
+	/* May be sent again to another node (SPEC 7): get, gets, me, mg that only reads; a plain
+	 * ms with E and no C; md with x and E and no C. */
+	KVL_REQ_IDEMPOTENT = 1 << 1,
 	KVL_REQ_KEY_BASE64 = 1 << 2, /* meta b: the key on the wire is base64 of the real one */
 	KVL_REQ_CLOSE = 1 << 3,      /* quit */
 };
@@ -96,8 +107,8 @@ enum kvl_verdict {
 /*
  * What the pipeline needs to know of a request. Offsets are from the start of the UDP payload
  * (the frame). Valid in full when the verdict is KVL_REQUEST_OK; on an error verdict `proto`,
- * `op`, `flags` hold what was understood before the fault (KVL_REQ_QUIET above all, so that a
- * quiet command stays quiet), and key_len may be 0.
+ * `op`, `flags` hold what was understood before the fault (KVL_REQ_QUIET above all, so that
+ * noreply stays quiet), and key_len may be 0.
  */
 struct kvl_request {
 	uint16_t key_off;
@@ -126,7 +137,8 @@ const uint8_t *kvl_request_key(const uint8_t *payload, const struct kvl_request 
  * The router's own reply to a request it does not forward: frame (the request's id, sequence 0,
  * total 1) and text or binary error. `payload` is the request (its id, binary opcode and opaque
  * are echoed); `out` may be the same memory. Returns the bytes written, at most KVL_ANSWER_MAX, or
- * 0: stay silent (a frame fault, a quiet command, `len` of a binary header not there).
+ * 0: stay silent (a frame fault, noreply, `len` of a binary header not there). Several
+ * commands in one datagram are answered though the first say noreply: another may be waited for.
  */
 #define KVL_ANSWER_MAX 128
 size_t kvl_request_answer(enum kvl_verdict verdict, const struct kvl_request *req,

@@ -65,8 +65,8 @@ static inline void kvl_placement_prefetch_index(const struct kvl_placement *p, u
 static inline void kvl_placement_prefetch_token(const struct kvl_placement *p, uint64_t hash)
 {
 	if (p->modulo == 0)
-		__builtin_prefetch(kvl_placement_values(p)
-				   + kvl_placement_index(p)[hash >> p->index_shift]);
+		__builtin_prefetch(
+			kvl_placement_values(p) + kvl_placement_index(p)[hash >> p->index_shift]);
 }
 
 /* First token at or above the hash, wrapping to token 0 behind the last. */

@@ -39,8 +39,8 @@ struct movement {
 	double between; /* moved between two nodes that both stay */
 };
 
-static struct movement measure(enum kvl_placement_kind kind, size_t before, size_t after,
-	uint64_t seed)
+static struct movement measure(
+	enum kvl_placement_kind kind, size_t before, size_t after, uint64_t seed)
 {
 	struct kvl_placement *a = build(kind, before, seed), *b = build(kind, after, seed);
 	const size_t stay = before < after ? before : after;
@@ -57,8 +57,8 @@ static struct movement measure(enum kvl_placement_kind kind, size_t before, size
 	return m;
 }
 
-static void movement_expect(enum kvl_placement_kind kind, size_t before, size_t after, double want,
-	double within)
+static void movement_expect(
+	enum kvl_placement_kind kind, size_t before, size_t after, double want, double within)
 {
 	double sum = 0;
 
@@ -69,8 +69,8 @@ static void movement_expect(enum kvl_placement_kind kind, size_t before, size_t 
 		if (kind == KVL_PLACE_RING)
 			assert_true(m.between == 0);
 	}
-	print_message("%s %zu -> %zu nodes: %.1f%% of keys move\n", kvl_placement_name(kind), before,
-		after, sum * 100);
+	print_message("%s %zu -> %zu nodes: %.1f%% of keys move\n", kvl_placement_name(kind),
+		before, after, sum * 100);
 	assert_true(sum > want - within && sum < want + within);
 }
 

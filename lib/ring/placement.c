@@ -84,8 +84,8 @@ static int members_sort(const struct kvl_member *members, size_t count, struct k
 	return ret;
 }
 
-static int tokens_place(const struct kvl_placement_params *params,
-	const struct kvl_member *members, size_t count, struct token **tokens, uint32_t *n)
+static int tokens_place(const struct kvl_placement_params *params, const struct kvl_member *members,
+	size_t count, struct token **tokens, uint32_t *n)
 {
 	const struct placement_ops *ops = kinds[params->kind];
 	uint64_t sum = 0;
@@ -102,12 +102,12 @@ static int tokens_place(const struct kvl_placement_params *params,
 	return 0;
 }
 
-/* Two buckets a token, rounded up to a power of two. */
+/* Two buckets a token, to the nearest power of two: 1.4 to 2.8. */
 static uint32_t index_bits(uint32_t tokens)
 {
 	uint32_t bits = 1;
 
-	while (bits < 31 && (1u << bits) < 2 * tokens)
+	while (bits < 31 && (1ull << bits) * 10 < 14ull * tokens)
 		bits++;
 	return bits;
 }

@@ -64,9 +64,9 @@ struct kvl_placement;
 struct kvl_placement *kvl_placement_build(const struct kvl_placement_params *params,
 	const struct kvl_member *members, size_t count);
 
-/* Memory bound: 24 bytes a token and 8 to 16 of index, so at most 128 MiB a replica. */
+/* Memory bound: 24 bytes a token and 6 to 12 of index, so at most 128 MiB a replica. */
 #define KVL_TOKENS_MAX      (4u << 20)
-#define KVL_TOKEN_BYTES_MAX 40
+#define KVL_TOKEN_BYTES_MAX 36
 
 /*
  * What is hashed, byte for byte (SPEC 2.1); the tests hold golden vectors of each:
@@ -78,7 +78,7 @@ struct kvl_placement *kvl_placement_build(const struct kvl_placement_params *par
  * Modulo: members by id, each max(1, weight/100) times in a row; a key belongs to hash % n.
  */
 
-/* How many tokens a member of that weight gets. */
+/* How many tokens a member of that weight gets; params as kvl_placement_build() takes them. */
 uint64_t kvl_placement_tokens_for(const struct kvl_placement_params *params, uint32_t weight);
 
 size_t kvl_placement_size(const struct kvl_placement *placement);

@@ -12,7 +12,7 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=${BUILD:-$ROOT/build}
 KVLANED=$BUILD/ctrl/kvlaned
-KVLANECTL=$BUILD/ctrl/kvlanectl
+KVLANECTL=${KVLANECTL:-$BUILD/ctrl/kvlanectl}
 KVLOAD=$BUILD/tests/kvload
 export PYTHONPATH=$ROOT/tests/e2e PYTHONDONTWRITEBYTECODE=1
 
