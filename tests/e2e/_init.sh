@@ -18,6 +18,7 @@ export PYTHONPATH=$ROOT/tests/e2e PYTHONDONTWRITEBYTECODE=1
 
 P=kvl$$                     # prefix of all namespaces of this run
 RUN=$(mktemp -d /tmp/kvlane.XXXXXX)
+chmod 755 "$RUN"
 SOCKET=$RUN/kvlane.sock
 CONFIG=$RUN/kvlane.yaml
 LOG=$RUN/kvlaned.log
