@@ -9,7 +9,8 @@ static json_t *drops_object(const struct kvl_counters *c)
 	json_t *object = json_object();
 
 	for (unsigned int i = 0; i < KVL_DROP_COUNT; i++)
-		json_object_set_new(object, kvl_drop_name(i), json_integer((json_int_t)c->drops[i]));
+		json_object_set_new(
+			object, kvl_drop_name(i), json_integer((json_int_t)c->drops[i]));
 	return object;
 }
 
@@ -18,14 +19,15 @@ static json_t *verdicts_object(const uint64_t *counters)
 	json_t *object = json_object();
 
 	for (unsigned int i = 0; i < KVL_VERDICT_COUNT; i++)
-		json_object_set_new(object, kvl_verdict_name(i),
-			json_integer((json_int_t)counters[i]));
+		json_object_set_new(
+			object, kvl_verdict_name(i), json_integer((json_int_t)counters[i]));
 	return object;
 }
 
 static json_t *counters_object(const struct kvl_counters *c)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+	return json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
 		"in", (json_int_t)c->rx, "out", (json_int_t)c->tx, "dropped",
 		(json_int_t)kvl_counters_dropped(c), "held", (json_int_t)kvl_counters_held(c),
 		"requests", (json_int_t)c->requests, "replies", (json_int_t)c->replies, "fallbacks",

@@ -121,8 +121,8 @@ struct kvl_health_watch *kvl_health_watch_new(struct kvl_router *router)
 	if (watch == NULL)
 		return NULL;
 	watch->router = router;
-	watch->probes = kvl_probes_new(router->base, router->config->health.probe_timeout_ms,
-		probe_done, watch);
+	watch->probes = kvl_probes_new(
+		router->base, router->config->health.probe_timeout_ms, probe_done, watch);
 	watch->timer = event_new(router->base, -1, EV_PERSIST, tick, watch);
 	if (watch->probes == NULL || watch->timer == NULL) {
 		kvl_health_watch_free(watch);

@@ -125,7 +125,8 @@ static void retire_timeout(evutil_socket_t fd, short what, void *arg)
 {
 	struct kvl_publisher *p = arg;
 
-	while (p->retired_count != 0 && rte_rcu_qsbr_check(p->rcu, p->retired[0].token, false) == 1) {
+	while (p->retired_count != 0
+		&& rte_rcu_qsbr_check(p->rcu, p->retired[0].token, false) == 1) {
 		p->status.settle_us = now_us() - p->retired[0].retired_us;
 		generation_free(p, &p->retired[0]);
 		p->retired[0] = p->retired[1];

@@ -10,9 +10,9 @@
  * every worker has passed a quiescent state. That is polled from a timer, never waited for. At
  * most KVL_RETIRED_MAX former generations wait; requests to publish beyond that coalesce into one.
  */
-#define KVL_RETIRED_MAX       2
-#define KVL_RETIRE_POLL_US    1000
-#define KVL_PUBLISH_DELAY_MS  5 /* what changes within it is published as one */
+#define KVL_RETIRED_MAX      2
+#define KVL_RETIRE_POLL_US   1000
+#define KVL_PUBLISH_DELAY_MS 5 /* what changes within it is published as one */
 
 struct event_base;
 struct kvl_publisher;
@@ -49,6 +49,6 @@ struct kvl_publisher_status {
 	uint64_t published_ms; /* kvl_now_ms() */
 	uint64_t coalesced;    /* requests that found one pending */
 	uint64_t failed;
-	uint64_t settle_us;    /* from the last publication to all workers running it */
+	uint64_t settle_us; /* from the last publication to all workers running it */
 };
 void kvl_publisher_status(const struct kvl_publisher *p, struct kvl_publisher_status *status);

@@ -134,10 +134,11 @@ static int workers_new(struct kvl_router *r, char *error, size_t size)
 			int rc = -rte_errno;
 
 			snprintf(error, size, "worker %u: cannot set up: %s%s", w, strerror(-rc),
-				rc == -EINVAL ? ": router.pending_slots and router.workers leave no "
-						"room for a generation in router.snat_ports"
-					      : ": give more memory (hugepages) or lower "
-						"router.pending_slots, router.max_nodes");
+				rc == -EINVAL
+					? ": router.pending_slots and router.workers leave no "
+					  "room for a generation in router.snat_ports"
+					: ": give more memory (hugepages) or lower "
+					  "router.pending_slots, router.max_nodes");
 			return rc;
 		}
 		r->sockets[w] = r->workers[w]->socket;
@@ -147,8 +148,8 @@ static int workers_new(struct kvl_router *r, char *error, size_t size)
 	return 0;
 }
 
-static struct kvl_topology *topology_build(struct kvl_router *r, const struct kvl_config *config,
-	struct kvl_diags *diags)
+static struct kvl_topology *topology_build(
+	struct kvl_router *r, const struct kvl_config *config, struct kvl_diags *diags)
 {
 	struct kvl_topology_params params = {
 		.revision = r->topology == NULL ? 1 : r->topology->revision + 1,
@@ -202,7 +203,8 @@ static void topology_switch(struct kvl_router *r, struct kvl_topology *t)
 	struct kvl_topology *old = r->topology;
 
 	r->topology = t;
-	kvl_nodes_follow(&r->nodes, t, r->workers, r->worker_count, kvl_now_ms(), number_changed, r);
+	kvl_nodes_follow(
+		&r->nodes, t, r->workers, r->worker_count, kvl_now_ms(), number_changed, r);
 	watch_update(r);
 	kvl_nodes_resolve(&r->nodes, r->neighbours);
 	if (old != NULL)
@@ -223,11 +225,12 @@ static int core_new(struct kvl_router *r, struct kvl_diags *diags)
 	r->node_numbers = kvl_numbers_new(r->config->router.max_nodes, QUARANTINE_MS);
 	r->service_numbers = kvl_numbers_new(KVL_SERVICES_MAX * 4, QUARANTINE_MS);
 	r->neighbours = kvl_neighbours_new(r->base, neighbours_changed, r);
-	r->publisher = kvl_publisher_new(r->base, r->workers, r->worker_count, r->port_count,
-		r->rcu, &ops);
+	r->publisher = kvl_publisher_new(
+		r->base, r->workers, r->worker_count, r->port_count, r->rcu, &ops);
 	if (r->node_numbers == NULL || r->service_numbers == NULL || r->neighbours == NULL
 		|| r->publisher == NULL
-		|| kvl_nodes_init(&r->nodes, r->config->router.max_nodes, r->ports, r->port_count) < 0)
+		|| kvl_nodes_init(&r->nodes, r->config->router.max_nodes, r->ports, r->port_count)
+			   < 0)
 		return -ENOMEM;
 	t = topology_build(r, r->config, diags);
 	if (t == NULL)
@@ -255,7 +258,9 @@ int kvl_router_start(struct kvl_router *r, struct event_base *base, const char *
 	struct kvl_diags diags = {0};
 	int rc;
 
-	*r = (struct kvl_router){.base = base, .config_path = config_path, .config = config,
+	*r = (struct kvl_router){.base = base,
+		.config_path = config_path,
+		.config = config,
 		.started_ms = kvl_now_ms()};
 	error[0] = '\0';
 	rc = ports_open(r, error, error_size);
@@ -308,8 +313,8 @@ void kvl_router_stop(struct kvl_router *r)
 }
 
 /* Settings that workers and ports were built with cannot follow a reload. */
-static void restart_check(const struct kvl_config *a, const struct kvl_config *b,
-	struct kvl_diags *diags)
+static void restart_check(
+	const struct kvl_config *a, const struct kvl_config *b, struct kvl_diags *diags)
 {
 	const struct kvl_router_config *x = &a->router, *y = &b->router;
 	bool ports = a->port_count == b->port_count;

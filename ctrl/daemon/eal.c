@@ -41,15 +41,16 @@ static unsigned int memory_needed(const struct kvl_config *config)
 	uint64_t worker = r->pending_slots * (uint64_t)(sizeof(struct kvl_slot) + 4)
 			  + r->max_nodes
 				    * (uint64_t)(sizeof(struct kvl_node_counters)
-					    + sizeof(struct kvl_histogram));
+						 + sizeof(struct kvl_histogram));
 	uint64_t placements = 0;
 
 	for (size_t i = 0; i < config->service_count; i++) {
 		uint64_t tokens = 0;
 
 		for (size_t n = 0; n < config->node_count; n++)
-			tokens += 1 + config->services[i].placement.vnodes
-					* (uint64_t)config->nodes[n].weight / 100;
+			tokens += 1
+				  + config->services[i].placement.vnodes
+					    * (uint64_t)config->nodes[n].weight / 100;
 		placements += 40 * tokens;
 	}
 	/* Two generations of placements live for a moment. */
@@ -92,7 +93,8 @@ static int memory_args(struct args *a, const struct kvl_config *config, char *er
 	if (config->router.hugepages == KVL_HUGE_AUTO)
 		kvl_log(KVL_LOG_WARNING,
 			"running without hugepages (%u MB needed, %u MB free): more TLB misses, so "
-			"more cycles a packet; `echo %u >/proc/sys/vm/nr_hugepages` before the start",
+			"more cycles a packet; `echo %u >/proc/sys/vm/nr_hugepages` before the "
+			"start",
 			need, have, need / 2 + 1);
 	arg_add(a, "--no-huge");
 	arg_add(a, "--no-shconf");
@@ -122,7 +124,8 @@ static int lcore_args(struct args *a, const struct kvl_config *config)
 		at += snprintf(text + at, sizeof(text) - (size_t)at, ",%u@%d", w, cpus[w % count]);
 	if (config->router.workers >= (uint32_t)count)
 		kvl_log(KVL_LOG_WARNING,
-			"%u workers and the control core share %d CPUs: set router.poll to adaptive, "
+			"%u workers and the control core share %d CPUs: set router.poll to "
+			"adaptive, "
 			"or give more CPUs",
 			config->router.workers, count);
 	arg_add(a, "%s", text);
@@ -173,7 +176,8 @@ int kvl_eal_start(const struct kvl_config *config, char *error, size_t error_siz
 			rc = -rte_errno;
 			snprintf(error, error_size,
 				"DPDK does not start (%s): kvlaned must run as root; its own "
-				"messages stand above", rte_strerror(rte_errno));
+				"messages stand above",
+				rte_strerror(rte_errno));
 		}
 	}
 	/* EAL keeps pointers into the list, so it is not freed. */

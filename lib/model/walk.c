@@ -26,7 +26,7 @@ static const char *value_show(const char *value, char out[VALUE_SHOWN + 4])
 {
 	size_t n = 0;
 
-	for (; value[n] != '\0' && n < VALUE_SHOWN; n++)
+	for (; n < VALUE_SHOWN && value[n] != '\0'; n++)
 		out[n] = isprint((unsigned char)value[n]) ? value[n] : '?';
 	strcpy(out + n, value[n] != '\0' ? "..." : "");
 	return out;

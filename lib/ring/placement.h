@@ -18,8 +18,8 @@ enum kvl_placement_kind {
 	KVL_PLACE_MODULO, /* hash % n over the members in id order */
 };
 
-#define KVL_REPLICATION_MAX 5   /* N: preference list length */
-#define KVL_ROW_MAX         8   /* candidates in a row: N, then the walk goes on (extended) */
+#define KVL_REPLICATION_MAX 5 /* N: preference list length */
+#define KVL_ROW_MAX         8 /* candidates in a row: N, then the walk goes on (extended) */
 #define KVL_VNODES_MAX      1000
 #define KVL_VNODES_DEFAULT  160 /* ketama's figure */
 #define KVL_NODE_NONE       UINT16_MAX
@@ -61,8 +61,8 @@ struct kvl_placement;
  * members of one id or one number), E2BIG (more than KVL_TOKENS_MAX tokens), ENOMEM.
  * No members at all is valid: every lookup gives an empty row.
  */
-struct kvl_placement *kvl_placement_build(const struct kvl_placement_params *params,
-	const struct kvl_member *members, size_t count);
+struct kvl_placement *kvl_placement_build(
+	const struct kvl_placement_params *params, const struct kvl_member *members, size_t count);
 
 /* Memory bound: 24 bytes a token and 6 to 12 of index, so at most 128 MiB a replica. */
 #define KVL_TOKENS_MAX      (4u << 20)
