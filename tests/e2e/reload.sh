@@ -51,16 +51,9 @@ check "no request was lost, none answered wrongly, none missed" \
 
 # Each key is on the node that `route` names, and on no other: nothing was sent astray.
 python3 - "$SOCKET" "$P" <<'PY'
-import json, socket, subprocess, sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1])
-f = s.makefile("rw")
-owner = {}
-for i in range(600):
-    key = "key:%08d" % i
-    f.write(json.dumps({"v": 1, "id": i, "method": "route", "params": {"key": key}}) + "\n")
-    f.flush()
-    owner[key] = json.loads(f.readline())["result"]["choice"]
+import json, subprocess, sys
+from routes import routes
+owner = routes(sys.argv[1], 600)
 ask = """
 import json, sys
 from kvclient import Client
