@@ -103,21 +103,36 @@ static int memory_args(struct args *a, const struct kvl_config *config, char *er
 	return 0;
 }
 
-/*
- * The main lcore on the first CPU this process may use, workers on the following ones, going round
- * when there are fewer CPUs (then workers share, which is for trying out only).
- */
-static int lcore_args(struct args *a, const struct kvl_config *config)
+/* The CPUs to use in order: as configured, else all that this process may use. */
+static int cpus_list(const struct kvl_router_config *r, int cpus[CPU_SETSIZE])
 {
-	char text[KVL_WORKERS_MAX * 12 + 32];
-	int cpus[CPU_SETSIZE], count = 0, at;
 	cpu_set_t allowed;
+	int count = 0;
 
+	for (uint16_t i = 0; i < r->core_count; i++)
+		cpus[i] = r->cores[i];
+	if (r->core_count != 0)
+		return r->core_count;
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
 		return -errno;
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &allowed))
 			cpus[count++] = cpu;
+	return count;
+}
+
+/*
+ * The main lcore on the first CPU, workers on the following ones, going round when there are fewer
+ * CPUs (then workers share, which is for trying out only).
+ */
+static int lcore_args(struct args *a, const struct kvl_config *config)
+{
+	char text[KVL_WORKERS_MAX * 12 + 32];
+	int cpus[CPU_SETSIZE], at;
+	int count = cpus_list(&config->router, cpus);
+
+	if (count < 0)
+		return count;
 
 	at = snprintf(text, sizeof(text), "--lcores=0@%d", cpus[0]);
 	for (uint32_t w = 1; w <= config->router.workers; w++)

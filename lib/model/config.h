@@ -71,7 +71,10 @@ struct kvl_router_config {
 	uint32_t pending_slots; /* per worker, a power of two, 1024..1048576; default 65536 */
 	/* 2^k ports, k >= 10, on a 2^k boundary; default 16384-32767. */
 	uint16_t snat_first, snat_last;
-	uint32_t mbufs;               /* per port and queue; 4096..262144, default 8192 */
+	uint32_t mbufs; /* per port and queue; 4096..262144, default 8192 */
+	/* CPUs: the control core's, then one for each worker; count 0: chosen from those allowed. */
+	uint16_t cores[KVL_WORKERS_MAX + 1];
+	uint16_t core_count;
 	enum kvl_poll poll;           /* default busy */
 	enum kvl_hugepages hugepages; /* default auto */
 	uint32_t max_nodes;           /* default 1024, at most KVL_NODES_MAX */

@@ -26,6 +26,7 @@ struct bad_case {
 #define NAMES    "must be 1..63 of A-Z a-z 0-9 . _ : -"
 #define SNAT     "must be FIRST-LAST: 2^k ports, at least 1024, from a multiple of 2^k " EXAMPLE
 #define EXAMPLE  "(16384-32767)"
+#define CORES    "must be CPUs, each once, as \"0,2-5\": the control core's, then the workers'"
 #define LEFT_B   "; node b is left out"
 
 static const struct bad_case yaml_cases[] = {
@@ -77,6 +78,15 @@ static const struct bad_case router_cases[] = {
 	{ALL "router: {hugepages: yes}\n",
 		{"E f:4:21: router.hugepages: yes: must be auto, on or off"}},
 	{ALL "router: {max_nodes: 4097}\n", {"E f:4:21: router.max_nodes: 4097: must be 1..4096"}},
+	{ALL "router: {cores: \"0,0\"}\n", {"E f:4:17: router.cores: 0,0: " CORES}},
+	{ALL "router: {cores: \"3-1\"}\n", {"E f:4:17: router.cores: 3-1: " CORES}},
+	{ALL "router: {cores: \"0,\"}\n", {"E f:4:17: router.cores: 0,: " CORES}},
+	{ALL "router: {cores: \"0-\"}\n", {"E f:4:17: router.cores: 0-: " CORES}},
+	{ALL "router: {cores: 1024}\n", {"E f:4:17: router.cores: 1024: " CORES}},
+	{ALL "router: {cores: \"0-40\"}\n", {"E f:4:17: router.cores: 0-40: " CORES}},
+	{ALL "router: {cores: x}\n", {"E f:4:17: router.cores: x: " CORES}},
+	{ALL "router: {cores: \"0\", workers: 1}\n",
+		{"E f:4:9: router: cores names 1 CPUs, but 1 workers and the control core need 2"}},
 	{ALL "router: {snat_ports: 16384}\n", {"E f:4:22: router.snat_ports: 16384: " SNAT}},
 	{ALL "router: {snat_ports: 16384-32768}\n",
 		{"E f:4:22: router.snat_ports: 16384-32768: " SNAT}},

@@ -87,7 +87,8 @@ static void test_defaults(void **state)
 static void test_everything(void **state)
 {
 	struct kvl_config *c = parse(
-		"router: {workers: 4, control_socket: /tmp/k.sock, pending_slots: 1024,\n"
+		"router: {workers: 4, cores: \"7,0-2,5\", control_socket: /tmp/k.sock, "
+		"pending_slots: 1024,\n"
 		"  snat_ports: 32768-65535, mbufs: 262144, poll: adaptive, hugepages: off,\n"
 		"  max_nodes: 4096}\n"
 		"health: {timeouts_to_down: 5, probe_interval_ms: 1000, probe_timeout_ms: 1000,\n"
@@ -109,6 +110,10 @@ static void test_everything(void **state)
 
 	if (diags.count != 0)
 		fail_msg("%s", diags.list[0].text);
+	assert_int_equal(c->router.core_count, 5);
+	assert_int_equal(c->router.cores[0], 7);
+	assert_int_equal(c->router.cores[3], 2);
+	assert_int_equal(c->router.cores[4], 5);
 	assert_int_equal(c->router.workers, 4);
 	assert_string_equal(c->router.control_socket, "/tmp/k.sock");
 	assert_int_equal(c->router.pending_slots, 1024);
