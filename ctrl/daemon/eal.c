@@ -172,7 +172,8 @@ static void device_args(struct args *a, const struct kvl_config *config)
 
 int kvl_eal_start(const struct kvl_config *config, char *error, size_t error_size)
 {
-	struct args a = {0};
+	/* EAL keeps pointers to the strings, and permutes the array it is given. */
+	static struct args a, given;
 	int rc;
 
 	arg_add(&a, "kvlaned");
@@ -186,7 +187,8 @@ int kvl_eal_start(const struct kvl_config *config, char *error, size_t error_siz
 		rc = lcore_args(&a, config);
 	if (rc == 0) {
 		device_args(&a, config);
-		rc = rte_eal_init(a.count, a.list);
+		given = a;
+		rc = rte_eal_init(given.count, given.list);
 		if (rc < 0) {
 			rc = -rte_errno;
 			snprintf(error, error_size,
@@ -195,7 +197,6 @@ int kvl_eal_start(const struct kvl_config *config, char *error, size_t error_siz
 				rte_strerror(rte_errno));
 		}
 	}
-	/* EAL keeps pointers into the list, so it is not freed. */
 	return rc < 0 ? rc : 0;
 }
 
