@@ -98,6 +98,9 @@ int kvl_publisher_now(struct kvl_publisher *p)
 		kvl_log(KVL_LOG_ERROR,
 			"cannot publish generation %lu (%s): the workers keep the one before",
 			(unsigned long)p->status.generation + 1, strerror(-rc));
+		/* What it was asked for is still to be told: memory may be there again later. */
+		p->requested = true;
+		evtimer_add(p->publish_timer, &(struct timeval){.tv_sec = KVL_PUBLISH_RETRY_S});
 		return rc;
 	}
 	for (uint16_t i = 0; i < p->worker_count; i++)

@@ -12,6 +12,7 @@
  */
 #define KVL_RETIRED_MAX      2
 #define KVL_RETIRE_POLL_US   1000
+#define KVL_PUBLISH_RETRY_S  1 /* after one that failed */
 #define KVL_PUBLISH_DELAY_MS 5 /* what changes within it is published as one */
 
 struct event_base;

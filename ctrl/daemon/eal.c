@@ -17,6 +17,9 @@
 
 #define ARGS_MAX 64
 
+/* Nothing is shared under it, so several routers may have the same one. */
+#define FILE_PREFIX "kvlane"
+
 struct args {
 	int count;
 	char *list[ARGS_MAX];
@@ -178,7 +181,7 @@ int kvl_eal_start(const struct kvl_config *config, char *error, size_t error_siz
 
 	arg_add(&a, "kvlaned");
 	arg_add(&a, "--no-telemetry");
-	arg_add(&a, "--file-prefix=kvlane-%d", (int)getpid());
+	arg_add(&a, "--file-prefix=" FILE_PREFIX);
 	arg_add(&a, "--log-level=lib.*:warning");
 	arg_add(&a, "--log-level=lib.eal:error"); /* it warns of page sizes nobody asked for */
 	arg_add(&a, "--log-level=pmd.*:warning");
@@ -202,10 +205,7 @@ int kvl_eal_start(const struct kvl_config *config, char *error, size_t error_siz
 
 void kvl_eal_stop(void)
 {
-	char path[64];
-
 	rte_eal_cleanup();
-	/* EAL leaves its runtime folder behind, also when it put nothing into it. */
-	snprintf(path, sizeof(path), "/var/run/dpdk/kvlane-%d", (int)getpid());
-	rmdir(path);
+	/* EAL leaves its runtime folder behind, though it put nothing into it. */
+	rmdir("/var/run/dpdk/" FILE_PREFIX);
 }
