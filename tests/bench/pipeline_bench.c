@@ -106,13 +106,15 @@ static uint64_t case_round(const struct bench_case *c, unsigned int round)
 	return spent;
 }
 
-static void case_run(const struct bench_case *c, FILE *json)
+static void case_run(const struct bench_case *c, FILE *json, const char *only)
 {
 	static uint64_t spent[ROUNDS_MAX];
 	char name[96];
 
 	snprintf(name, sizeof(name), "%s, %ux%u, %u keys", c->name, c->nodes, c->vnodes,
 		c->frames.keys);
+	if (strstr(name, only) == NULL)
+		return;
 	bench_topology(c->nodes, c->vnodes, c->replication);
 	for (unsigned int i = 0; i < 10; i++)
 		case_round(c, i);
@@ -175,8 +177,7 @@ int main(int argc, char **argv)
 	clock_cycles = clock_cost();
 	json = figures_open(path);
 	for (size_t i = 0; i < RTE_DIM(cases); i++)
-		if (strstr(cases[i].name, only) != NULL)
-			case_run(&cases[i], json);
+		case_run(&cases[i], json, only);
 	parts_run(json, only);
 	figures_close(json);
 	rte_eal_cleanup();
