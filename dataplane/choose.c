@@ -36,15 +36,16 @@ static struct kvl_draw candidate_draw(struct kvl_worker *w, const struct kvl_roo
 void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
 {
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
-	struct kvl_list chosen = {0};
+	struct kvl_list *list = &b->requests;
+	unsigned int chosen = 0;
 
-	for (unsigned int i = 0; i < b->requests.count; i++) {
-		struct kvl_packet *p = &b->packets[b->requests.index[i]];
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
 		struct kvl_draw draw = candidate_draw(w, root, p);
 
 		if (unlikely(draw.node == KVL_NODE_NONE)) {
 			p->verdict = KVL_REQUEST_NO_NODE;
-			kvl_list_add(&b->answers, b->requests.index[i]);
+			kvl_list_add(&b->answers, p);
 			continue;
 		}
 		p->node = draw.node;
@@ -52,7 +53,7 @@ void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bu
 			kvl_count(&w->counters.fallbacks, 1);
 		__builtin_prefetch(&nodes[draw.node]);
 		__builtin_prefetch(&w->nodes[draw.node], 1);
-		kvl_list_add(&chosen, b->requests.index[i]);
+		list->packets[chosen++] = p;
 	}
-	b->requests = chosen;
+	list->count = chosen;
 }

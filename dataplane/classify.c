@@ -13,12 +13,11 @@
 /* Takes an 802.1Q tag off; the packet remembers it. */
 static void tag_strip(struct kvl_packet *p)
 {
-	uint8_t *data = rte_pktmbuf_mtod(p->mbuf, uint8_t *);
-	const struct rte_vlan_hdr *tag = (const void *)(data + sizeof(struct rte_ether_hdr));
+	const struct rte_vlan_hdr *tag = (const void *)(p->data + sizeof(struct rte_ether_hdr));
 
 	p->vlan = rte_be_to_cpu_16(tag->vlan_tci);
-	memmove(data + sizeof(*tag), data, 2 * RTE_ETHER_ADDR_LEN);
-	rte_pktmbuf_adj(p->mbuf, sizeof(*tag));
+	memmove(p->data + sizeof(*tag), p->data, 2 * RTE_ETHER_ADDR_LEN);
+	p->data = (uint8_t *)rte_pktmbuf_adj(p->mbuf, sizeof(*tag));
 }
 
 static enum kvl_drop ethernet_check(struct kvl_packet *p)
@@ -94,9 +93,8 @@ static bool address_is_snat(const struct kvl_worker *w, uint32_t address)
 
 /* Puts the packet into its list, or says why not. */
 static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *root,
-	struct kvl_burst *b, unsigned int i)
+	struct kvl_burst *b, struct kvl_packet *p)
 {
-	struct kvl_packet *p = &b->packets[i];
 	enum kvl_drop why = ethernet_check(p);
 	uint32_t address;
 	uint16_t port;
@@ -116,16 +114,17 @@ static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *ro
 	why = lengths_check(p);
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;
-	kvl_list_add(p->service != NULL ? &b->requests : &b->replies, i);
+	kvl_list_add(p->service != NULL ? &b->requests : &b->replies, p);
 	return KVL_DROP_COUNT;
 }
 
 void kvl_classify(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
 {
 	for (unsigned int i = 0; i < b->count; i++) {
-		enum kvl_drop why = packet_sort(w, root, b, i);
+		struct kvl_packet *p = &b->packets[i];
+		enum kvl_drop why = packet_sort(w, root, b, p);
 
 		if (unlikely(why != KVL_DROP_COUNT))
-			kvl_packet_drop(w, &b->packets[i], why);
+			kvl_packet_drop(w, p, why);
 	}
 }

@@ -9,10 +9,11 @@
  */
 void kvl_parse(struct kvl_worker *w, struct kvl_burst *b)
 {
-	struct kvl_list good = {0};
+	struct kvl_list *list = &b->requests;
+	unsigned int good = 0;
 
-	for (unsigned int i = 0; i < b->requests.count; i++) {
-		struct kvl_packet *p = &b->packets[b->requests.index[i]];
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
 		const uint8_t *payload = kvl_packet_payload(p);
 		uint8_t scratch[KVL_KEY_MAX];
 		const uint8_t *key;
@@ -21,13 +22,13 @@ void kvl_parse(struct kvl_worker *w, struct kvl_burst *b)
 		p->verdict = kvl_request_parse(payload, p->payload_len, &p->request);
 		kvl_count(&w->counters.verdicts[p->verdict], 1);
 		if (unlikely(p->verdict != KVL_REQUEST_OK)) {
-			kvl_list_add(&b->answers, b->requests.index[i]);
+			kvl_list_add(&b->answers, p);
 			continue;
 		}
 		key = kvl_request_key(payload, &p->request, scratch, &len);
 		p->hash = kvl_key_hash(key, len, p->service->seed);
 		kvl_placement_prefetch_index(p->service->placement, p->hash);
-		kvl_list_add(&good, b->requests.index[i]);
+		list->packets[good++] = p;
 	}
-	b->requests = good;
+	list->count = good;
 }

@@ -6,12 +6,8 @@ static void burst_begin(struct kvl_burst *b, struct rte_mbuf **mbufs, uint16_t c
 	b->count = count;
 	b->requests.count = b->replies.count = b->answers.count = b->out.count = 0;
 	for (unsigned int i = 0; i < count; i++) {
-		struct kvl_packet *p = &b->packets[i];
-
-		p->mbuf = mbufs[i];
-		p->port = port;
-		p->vlan = KVL_VLAN_NONE;
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+		kvl_packet_begin(&b->packets[i], mbufs[i], port);
+		rte_prefetch0(b->packets[i].data);
 	}
 }
 

@@ -82,7 +82,7 @@ void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, str
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
 
 	for (unsigned int i = 0; i < b->requests.count; i++) {
-		struct kvl_packet *p = &b->packets[b->requests.index[i]];
+		struct kvl_packet *p = b->requests.packets[i];
 		const struct kvl_root_node *node = &nodes[p->node];
 
 		if (p->service->mode == KVL_MODE_NAT)
@@ -92,14 +92,14 @@ void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, str
 		ether_set(p, node->source_mac, node->mac);
 		p->port = node->egress;
 		p->vlan = KVL_VLAN_NONE;
-		kvl_list_add(&b->out, b->requests.index[i]);
+		kvl_list_add(&b->out, p);
 	}
 }
 
 void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b)
 {
 	for (unsigned int i = 0; i < b->replies.count; i++) {
-		struct kvl_packet *p = &b->packets[b->replies.index[i]];
+		struct kvl_packet *p = b->replies.packets[i];
 		const struct kvl_slot *s = &w->pending.slots[p->slot];
 		struct endpoints to = {
 			.source = kvl_addr_v4(&s->vip),
@@ -112,6 +112,6 @@ void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b)
 		ether_set(p, s->router_mac, s->client_mac);
 		p->port = s->port;
 		p->vlan = s->vlan;
-		kvl_list_add(&b->out, b->replies.index[i]);
+		kvl_list_add(&b->out, p);
 	}
 }

@@ -46,7 +46,7 @@ static void lane_flush(struct kvl_worker *w, unsigned int port)
 void kvl_transmit(struct kvl_worker *w, struct kvl_burst *b)
 {
 	for (unsigned int i = 0; i < b->out.count; i++) {
-		struct kvl_packet *p = &b->packets[b->out.index[i]];
+		struct kvl_packet *p = b->out.packets[i];
 		struct kvl_tx_buffer *buffer = &w->tx[p->port];
 
 		if (unlikely(p->vlan != KVL_VLAN_NONE) && !tag_insert(p)) {

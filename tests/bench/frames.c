@@ -82,21 +82,20 @@ static void endpoint_text(char *text, size_t size, uint32_t address, uint16_t po
 
 static void reply_write(struct rte_mbuf *mbuf)
 {
-	const struct kvl_packet request = {.mbuf = mbuf};
-	const struct rte_ipv4_hdr *ip = kvl_packet_ipv4(&request);
-	const struct rte_udp_hdr *udp = kvl_packet_udp(&request);
-	const struct kvl_frame *frame = (const void *)kvl_packet_payload(&request);
 	char from[32], to[32], payload[128], key[32];
-	struct packet p = {.from_mac = "02:00:00:02:00:00",
-		.to_mac = "02:00:00:00:00:d0",
-		.from = from,
-		.to = to,
-		.payload = payload,
-		.id = rte_be_to_cpu_16(frame->id)};
+	struct packet p = {.from_mac = "02:00:00:02:00:00", .to_mac = "02:00:00:00:00:d0",
+		.from = from, .to = to, .payload = payload};
+	struct kvl_packet request;
+	const struct kvl_frame *frame;
 	uint8_t bytes[PACKET_MAX];
 
-	endpoint_text(from, sizeof(from), ip->dst_addr, udp->dst_port);
-	endpoint_text(to, sizeof(to), ip->src_addr, udp->src_port);
+	kvl_packet_begin(&request, mbuf, 0);
+	frame = (const void *)kvl_packet_payload(&request);
+	p.id = rte_be_to_cpu_16(frame->id);
+	endpoint_text(from, sizeof(from), kvl_packet_ipv4(&request)->dst_addr,
+		kvl_packet_udp(&request)->dst_port);
+	endpoint_text(to, sizeof(to), kvl_packet_ipv4(&request)->src_addr,
+		kvl_packet_udp(&request)->src_port);
 	sscanf((const char *)(frame + 1), "%*s %31s", key);
 	snprintf(payload, sizeof(payload), "VALUE %s 0 32\r\n" VALUE_32 "\r\nEND\r\n", key);
 	mbuf_fill(mbuf, bytes, packet_write(&p, bytes));

@@ -70,7 +70,7 @@ static void slots_return(void)
 	uint16_t generation;
 
 	for (unsigned int i = 0; i < BENCH_MBUFS; i++) {
-		const struct kvl_packet p = {.mbuf = bench_mbufs[i]};
+		const struct kvl_packet p = {.data = rte_pktmbuf_mtod(bench_mbufs[i], uint8_t *)};
 		const struct kvl_frame *frame = (const void *)kvl_packet_payload(&p);
 		uint32_t slot =
 			kvl_pending_slot(pending, rte_be_to_cpu_16(kvl_packet_udp(&p)->src_port),
