@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
+#include "lib/proto/get.h"
 #include "lib/ring/hash.h"
 #include "lib/ring/lookup.h"
+
+static inline enum kvl_verdict request_parse(const uint8_t *payload, struct kvl_packet *p)
+{
+	if (likely(kvl_get_parse(payload, p->payload_len, &p->request)))
+		return KVL_REQUEST_OK;
+	return kvl_request_parse(payload, p->payload_len, &p->request);
+}
 
 /*
  * Validates each request in full and hashes its key. What is not in order is answered by the
@@ -19,9 +27,9 @@ void kvl_parse(struct kvl_worker *w, struct kvl_burst *b)
 		const uint8_t *key;
 		size_t len;
 
-		p->verdict = kvl_request_parse(payload, p->payload_len, &p->request);
-		kvl_count(&w->counters.verdicts[p->verdict], 1);
+		p->verdict = request_parse(payload, p);
 		if (unlikely(p->verdict != KVL_REQUEST_OK)) {
+			kvl_count(&w->counters.verdicts[p->verdict], 1);
 			kvl_list_add(&b->answers, p);
 			continue;
 		}
@@ -30,5 +38,6 @@ void kvl_parse(struct kvl_worker *w, struct kvl_burst *b)
 		kvl_placement_prefetch_index(p->service->placement, p->hash);
 		list->packets[good++] = p;
 	}
+	kvl_count(&w->counters.verdicts[KVL_REQUEST_OK], good);
 	list->count = good;
 }
