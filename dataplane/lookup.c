@@ -11,14 +11,14 @@ void kvl_lookup(struct kvl_worker *w, struct kvl_burst *b)
 	const struct kvl_list *list = &b->requests;
 
 	for (unsigned int i = 0; i < list->count; i++) {
-		const struct kvl_packet *p = list->packets[i];
+		struct kvl_packet *p = list->packets[i];
 
-		kvl_placement_prefetch_token(p->service->placement, p->hash);
+		p->token = kvl_placement_start(p->service->placement, p->hash);
 	}
 	for (unsigned int i = 0; i < list->count; i++) {
 		struct kvl_packet *p = list->packets[i];
 
-		p->token = kvl_placement_find(p->service->placement, p->hash);
-		__builtin_prefetch(kvl_placement_row(p->service->placement, p->token));
+		p->token = kvl_placement_find_from(p->service->placement, p->hash, p->token);
+		kvl_placement_prefetch_row(p->service->placement, p->token);
 	}
 }
