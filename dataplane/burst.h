@@ -93,11 +93,8 @@ static inline uint8_t *kvl_packet_payload(const struct kvl_packet *p)
 	return p->data + KVL_PAYLOAD_OFFSET;
 }
 
-static inline void kvl_packet_drop(struct kvl_worker *w, struct kvl_packet *p, enum kvl_drop why)
-{
-	kvl_count(&w->counters.drops[why], 1);
-	rte_pktmbuf_free(p->mbuf);
-}
+/* A call, so that the stages hold nothing but the way of packets that go on. */
+void kvl_packet_drop(struct kvl_worker *w, struct kvl_packet *p, enum kvl_drop why);
 
 /*
  * The stages, in the order of a packet's way; one file each. All run on the worker's lcore and

@@ -20,23 +20,25 @@ static void tag_strip(struct kvl_packet *p)
 	p->data = (uint8_t *)rte_pktmbuf_adj(p->mbuf, sizeof(*tag));
 }
 
+/* What is not untagged IPv4 in one segment. */
+static __attribute__((noinline)) enum kvl_drop ethernet_odd(struct kvl_packet *p)
+{
+	if (p->mbuf->nb_segs != 1)
+		return KVL_DROP_SEGMENTS;
+	if (p->mbuf->data_len < KVL_PAYLOAD_OFFSET + sizeof(struct rte_vlan_hdr)
+		|| kvl_packet_ether(p)->ether_type != RTE_BE16(RTE_ETHER_TYPE_VLAN))
+		return KVL_DROP_NOT_OURS;
+	tag_strip(p);
+	return kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4) ? KVL_DROP_COUNT
+										: KVL_DROP_NOT_OURS;
+}
+
 static enum kvl_drop ethernet_check(struct kvl_packet *p)
 {
-	const uint16_t tagged = RTE_BE16(RTE_ETHER_TYPE_VLAN);
-
-	if (unlikely(p->mbuf->nb_segs != 1))
-		return KVL_DROP_SEGMENTS;
-	if (unlikely(p->mbuf->data_len < KVL_PAYLOAD_OFFSET + sizeof(struct rte_vlan_hdr))) {
-		/* Too short for a tagged request; an untagged one has at least a frame. */
-		if (p->mbuf->data_len < KVL_PAYLOAD_OFFSET
-			|| kvl_packet_ether(p)->ether_type == tagged)
-			return KVL_DROP_NOT_OURS;
-	}
-	if (unlikely(kvl_packet_ether(p)->ether_type == tagged))
-		tag_strip(p);
-	if (unlikely(kvl_packet_ether(p)->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4)))
-		return KVL_DROP_NOT_OURS;
-	return KVL_DROP_COUNT;
+	if (likely(p->mbuf->nb_segs == 1 && p->mbuf->data_len >= KVL_PAYLOAD_OFFSET
+		   && kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4)))
+		return KVL_DROP_COUNT;
+	return ethernet_odd(p);
 }
 
 static enum kvl_drop ipv4_check(const struct kvl_packet *p)
@@ -52,6 +54,15 @@ static enum kvl_drop ipv4_check(const struct kvl_packet *p)
 	if (unlikely(ip->fragment_offset & RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)))
 		return KVL_DROP_FRAGMENT;
 	return KVL_DROP_COUNT;
+}
+
+/* Each of the two flags means "bad" only when the other bit of its mask is not set. */
+static bool checksum_is_bad(uint64_t flags)
+{
+	if (likely(!(flags & (RTE_MBUF_F_RX_L4_CKSUM_BAD | RTE_MBUF_F_RX_IP_CKSUM_BAD))))
+		return false;
+	return (flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD
+	       || (flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD;
 }
 
 /* Lengths of a packet known to be ours; sets payload_len and cuts Ethernet padding off. */
@@ -70,9 +81,7 @@ static enum kvl_drop lengths_check(struct kvl_packet *p)
 		return KVL_DROP_UDP_LENGTH;
 	if (unlikely(ip->time_to_live <= 1))
 		return KVL_DROP_TTL;
-	if (unlikely((p->mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD
-		     || (p->mbuf->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK)
-				== RTE_MBUF_F_RX_IP_CKSUM_BAD))
+	if (unlikely(checksum_is_bad(p->mbuf->ol_flags)))
 		return KVL_DROP_CHECKSUM;
 	if (unlikely(kvl_packet_udp(p)->src_port == 0))
 		return KVL_DROP_PORT_ZERO;
@@ -120,8 +129,9 @@ static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *ro
 
 void kvl_classify(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
 {
-	for (unsigned int i = 0; i < b->count; i++) {
-		struct kvl_packet *p = &b->packets[i];
+	const struct kvl_packet *end = b->packets + b->count;
+
+	for (struct kvl_packet *p = b->packets; p < end; p++) {
 		enum kvl_drop why = packet_sort(w, root, b, p);
 
 		if (unlikely(why != KVL_DROP_COUNT))

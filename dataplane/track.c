@@ -57,7 +57,22 @@ static void request_count(struct kvl_worker *w, const struct kvl_packet *p)
 
 	kvl_count(&node->requests, 1);
 	kvl_count(&node->bytes_out, p->payload_len);
-	kvl_count(&w->counters.requests, 1);
+}
+
+/* The slots that the nat requests of the list will take. */
+static void slots_prefetch(const struct kvl_worker *w, const struct kvl_list *list)
+{
+	unsigned int takes = 0;
+
+	for (unsigned int i = 0; i < list->count; i++) {
+		const struct kvl_slot *s;
+
+		if (list->packets[i]->service->mode != KVL_MODE_NAT)
+			continue;
+		s = kvl_pending_peek(&w->pending, takes++);
+		__builtin_prefetch(s, 1);
+		__builtin_prefetch((const char *)s + 64, 1);
+	}
 }
 
 void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
@@ -66,12 +81,7 @@ void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bur
 	struct kvl_list *list = &b->requests;
 	unsigned int tracked = 0;
 
-	for (unsigned int i = 0; i < list->count; i++) {
-		const struct kvl_slot *s = kvl_pending_peek(&w->pending, i);
-
-		__builtin_prefetch(s, 1);
-		__builtin_prefetch((const char *)s + 64, 1);
-	}
+	slots_prefetch(w, list);
 	for (unsigned int i = 0; i < list->count; i++) {
 		struct kvl_packet *p = list->packets[i];
 
@@ -88,5 +98,6 @@ void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bur
 		request_count(w, p);
 		list->packets[tracked++] = p;
 	}
+	kvl_count(&w->counters.requests, tracked);
 	list->count = tracked;
 }
