@@ -27,9 +27,10 @@ struct kvl_packet {
 	struct rte_mbuf *mbuf;
 	uint8_t *data;                          /* the frame, without a tag */
 	const struct kvl_root_service *service; /* requests */
+	const struct kvl_row *row;              /* requests, after lookup */
 	uint64_t hash;                          /* requests: of the key */
 	union {
-		uint32_t token; /* requests, after lookup */
+		uint32_t token; /* requests, within lookup */
 		uint32_t slot;  /* after track, match */
 	};
 	uint16_t payload_len; /* UDP's, from the headers */
@@ -51,7 +52,7 @@ struct kvl_list {
 
 struct kvl_burst {
 	unsigned int count;
-	struct kvl_list requests, replies, answers, out;
+	struct kvl_list requests, replies, answers;
 	struct kvl_packet packets[KVL_BURST];
 };
 
@@ -110,7 +111,7 @@ void kvl_account(struct kvl_worker *w, struct kvl_burst *b);
 void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b);
 void kvl_answer(struct kvl_worker *w, struct kvl_burst *b);
-void kvl_transmit(struct kvl_worker *w, struct kvl_burst *b);
+void kvl_transmit(struct kvl_worker *w, const struct kvl_list *list);
 void kvl_transmit_flush(struct kvl_worker *w);
 
 /* All of the above on `count` (at most KVL_BURST) mbufs received on lane `port`. */

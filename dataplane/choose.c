@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
-#include "lib/ring/lookup.h"
 #include "lib/score/draw.h"
 
 /* xorshift64 (Marsaglia 2003): a few cycles, and a draw needs no more than equidistribution. */
@@ -12,7 +11,8 @@ static uint32_t random_next(struct kvl_worker *w)
 	return w->random >> 32;
 }
 
-static unsigned int request_class(const struct kvl_request *req)
+/* A read has no value, so its class is 0. */
+static unsigned int write_class(const struct kvl_request *req)
 {
 	return (req->kind == KVL_KIND_WRITE ? KVL_CLASS_WRITE : 0)
 	       | (req->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0);
@@ -25,12 +25,13 @@ static unsigned int request_class(const struct kvl_request *req)
 static struct kvl_draw candidate_draw(struct kvl_worker *w, const struct kvl_root *root,
 	const struct kvl_packet *p)
 {
-	const uint16_t *weights = kvl_root_weights(root, request_class(&p->request));
-	const struct kvl_row *row = kvl_placement_row(p->service->placement, p->token);
+	unsigned int n = p->service->replication;
 
-	if (p->service->replication == 1 || p->request.kind != KVL_KIND_READ)
-		return kvl_draw_first(row, weights);
-	return kvl_draw_weighted(row, weights, p->service->replication, random_next(w));
+	if (p->request.kind != KVL_KIND_READ)
+		return kvl_draw_first(p->row, kvl_root_weights(root, write_class(&p->request)));
+	if (n == 1)
+		return kvl_draw_first(p->row, kvl_root_weights(root, 0));
+	return kvl_draw_weighted(p->row, kvl_root_weights(root, 0), n, random_next(w));
 }
 
 void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)

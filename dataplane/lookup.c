@@ -18,7 +18,10 @@ void kvl_lookup(struct kvl_worker *w, struct kvl_burst *b)
 	for (unsigned int i = 0; i < list->count; i++) {
 		struct kvl_packet *p = list->packets[i];
 
-		p->token = kvl_placement_find_from(p->service->placement, p->hash, p->token);
-		kvl_placement_prefetch_row(p->service->placement, p->token);
+		const struct kvl_placement *placement = p->service->placement;
+
+		p->row = kvl_placement_row(placement,
+			kvl_placement_find_from(placement, p->hash, p->token));
+		__builtin_prefetch(p->row);
 	}
 }

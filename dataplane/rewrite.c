@@ -92,7 +92,6 @@ void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, str
 		ether_set(p, node->source_mac, node->mac);
 		p->port = node->egress;
 		p->vlan = KVL_VLAN_NONE;
-		kvl_list_add(&b->out, p);
 	}
 }
 
@@ -112,6 +111,5 @@ void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b)
 		ether_set(p, s->router_mac, s->client_mac);
 		p->port = s->port;
 		p->vlan = s->vlan;
-		kvl_list_add(&b->out, p);
 	}
 }
