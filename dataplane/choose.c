@@ -22,7 +22,7 @@ static unsigned int write_class(const struct kvl_request *req)
  * Reads of a replicated service are drawn among the holders by weight; with N = 1 the score serves
  * failover only, and writes keep one order for all routers (SPEC 2.7).
  */
-static struct kvl_draw candidate_draw(struct kvl_worker *w, const struct kvl_root *root,
+static inline struct kvl_draw candidate_draw(struct kvl_worker *w, const struct kvl_root *root,
 	const struct kvl_packet *p)
 {
 	unsigned int n = p->service->replication;
@@ -32,6 +32,12 @@ static struct kvl_draw candidate_draw(struct kvl_worker *w, const struct kvl_roo
 	if (n == 1)
 		return kvl_draw_first(p->row, kvl_root_weights(root, 0));
 	return kvl_draw_weighted(p->row, kvl_root_weights(root, 0), n, random_next(w));
+}
+
+struct kvl_draw kvl_candidate_draw(
+	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
+{
+	return candidate_draw(w, root, p);
 }
 
 void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)

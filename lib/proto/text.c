@@ -115,9 +115,9 @@ enum kvl_verdict text_storage(COMMAND_ARGS)
 		verdict = KVL_REQUEST_ARGS;
 	if (verdict == KVL_REQUEST_OK)
 		verdict = line_finish(&l) ? value_check(&l, len) : KVL_REQUEST_FORMAT;
+	req->value_len = len;
 	if (__builtin_expect(verdict != KVL_REQUEST_OK, 0))
 		return request_fault(verdict, base, end, req);
-	req->value_len = len;
 	return KVL_REQUEST_OK;
 }
 
