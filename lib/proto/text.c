@@ -62,8 +62,10 @@ static bool noreply_maybe(struct line *l, struct kvl_request *req)
 
 	if (line_token(l) != 7 || memcmp(token, "noreply", 7) != 0)
 		return false;
+	if (line_more(l))
+		return false; /* memcached looks for it in the last place only */
 	req->flags |= KVL_REQ_QUIET;
-	return !line_more(l);
+	return true;
 }
 
 /* The end of a command without a value. */
