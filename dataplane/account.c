@@ -72,16 +72,17 @@ static enum kvl_drop reply_account(struct kvl_worker *w, const struct kvl_packet
 
 void kvl_account(struct kvl_worker *w, struct kvl_burst *b)
 {
-	struct kvl_list passed = {0};
+	struct kvl_list *list = &b->replies;
+	unsigned int passed = 0;
 
-	for (unsigned int i = 0; i < b->replies.count; i++) {
-		struct kvl_packet *p = &b->packets[b->replies.index[i]];
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
 		enum kvl_drop why = reply_account(w, p);
 
 		if (unlikely(why != KVL_DROP_COUNT))
 			kvl_packet_drop(w, p, why);
 		else
-			kvl_list_add(&passed, b->replies.index[i]);
+			list->packets[passed++] = p;
 	}
-	b->replies = passed;
+	list->count = passed;
 }

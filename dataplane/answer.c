@@ -62,8 +62,11 @@ static void length_set(struct rte_mbuf *mbuf, uint16_t len)
 
 void kvl_answer(struct kvl_worker *w, struct kvl_burst *b)
 {
-	for (unsigned int i = 0; i < b->answers.count; i++) {
-		struct kvl_packet *p = &b->packets[b->answers.index[i]];
+	struct kvl_list *list = &b->answers;
+	unsigned int answered = 0;
+
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
 		uint8_t *payload = kvl_packet_payload(p);
 		uint16_t len = 0;
 
@@ -78,6 +81,7 @@ void kvl_answer(struct kvl_worker *w, struct kvl_burst *b)
 		length_set(p->mbuf, KVL_PAYLOAD_OFFSET + len);
 		headers_turn(p, len);
 		kvl_count(&w->counters.answered[p->verdict], 1);
-		kvl_list_add(&b->out, b->answers.index[i]);
+		list->packets[answered++] = p;
 	}
+	list->count = answered;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
-#include "lib/ring/lookup.h"
 #include "lib/score/draw.h"
 
 /* xorshift64 (Marsaglia 2003): a few cycles, and a draw needs no more than equidistribution. */
@@ -12,7 +11,8 @@ static uint32_t random_next(struct kvl_worker *w)
 	return w->random >> 32;
 }
 
-static unsigned int request_class(const struct kvl_request *req)
+/* A read has no value, so its class is 0. */
+static unsigned int write_class(const struct kvl_request *req)
 {
 	return (req->kind == KVL_KIND_WRITE ? KVL_CLASS_WRITE : 0)
 	       | (req->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0);
@@ -25,26 +25,28 @@ static unsigned int request_class(const struct kvl_request *req)
 static struct kvl_draw candidate_draw(struct kvl_worker *w, const struct kvl_root *root,
 	const struct kvl_packet *p)
 {
-	const uint16_t *weights = kvl_root_weights(root, request_class(&p->request));
-	const struct kvl_row *row = kvl_placement_row(p->service->placement, p->token);
+	unsigned int n = p->service->replication;
 
-	if (p->service->replication == 1 || p->request.kind != KVL_KIND_READ)
-		return kvl_draw_first(row, weights);
-	return kvl_draw_weighted(row, weights, p->service->replication, random_next(w));
+	if (p->request.kind != KVL_KIND_READ)
+		return kvl_draw_first(p->row, kvl_root_weights(root, write_class(&p->request)));
+	if (n == 1)
+		return kvl_draw_first(p->row, kvl_root_weights(root, 0));
+	return kvl_draw_weighted(p->row, kvl_root_weights(root, 0), n, random_next(w));
 }
 
 void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
 {
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
-	struct kvl_list chosen = {0};
+	struct kvl_list *list = &b->requests;
+	unsigned int chosen = 0;
 
-	for (unsigned int i = 0; i < b->requests.count; i++) {
-		struct kvl_packet *p = &b->packets[b->requests.index[i]];
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
 		struct kvl_draw draw = candidate_draw(w, root, p);
 
 		if (unlikely(draw.node == KVL_NODE_NONE)) {
 			p->verdict = KVL_REQUEST_NO_NODE;
-			kvl_list_add(&b->answers, b->requests.index[i]);
+			kvl_list_add(&b->answers, p);
 			continue;
 		}
 		p->node = draw.node;
@@ -52,7 +54,7 @@ void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bu
 			kvl_count(&w->counters.fallbacks, 1);
 		__builtin_prefetch(&nodes[draw.node]);
 		__builtin_prefetch(&w->nodes[draw.node], 1);
-		kvl_list_add(&chosen, b->requests.index[i]);
+		list->packets[chosen++] = p;
 	}
-	b->requests = chosen;
+	list->count = chosen;
 }

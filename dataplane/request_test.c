@@ -99,8 +99,7 @@ static uint16_t checksum_at_node(void **state, const uint8_t word[2])
 	p.payload_len = sizeof(payload) - 1;
 	world_reset(state); /* the same slot each time */
 	world_run(0, 0, &p, 1);
-	out.mbuf = world_sent(0, 1);
-	assert_non_null(out.mbuf);
+	kvl_packet_begin(&out, world_sent(0, 1), 1);
 	checksum = kvl_packet_udp(&out)->dgram_cksum;
 	rte_pktmbuf_free(out.mbuf);
 	return checksum;

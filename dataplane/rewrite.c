@@ -15,15 +15,15 @@ struct endpoints {
 	uint16_t source_port, destination_port;
 };
 
+/*
+ * The checksum sees the TTL as the upper half of a word, so one less is always the same change:
+ * minus 0x0100. Not computed from the word before and after, since reading it back just behind the
+ * byte's store would stall.
+ */
 static kvl_csum_delta ttl_decrement(struct rte_ipv4_hdr *ip)
 {
-	uint16_t before, after;
-
-	/* The checksum sees the TTL as half of a word with the protocol number. */
-	memcpy(&before, &ip->time_to_live, sizeof(before));
 	ip->time_to_live--;
-	memcpy(&after, &ip->time_to_live, sizeof(after));
-	return kvl_csum_change16(before, after);
+	return (uint16_t)~RTE_BE16(0x0100);
 }
 
 /* nat, either way: addresses, ports and the frame's request id. */
@@ -82,7 +82,7 @@ void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, str
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
 
 	for (unsigned int i = 0; i < b->requests.count; i++) {
-		struct kvl_packet *p = &b->packets[b->requests.index[i]];
+		struct kvl_packet *p = b->requests.packets[i];
 		const struct kvl_root_node *node = &nodes[p->node];
 
 		if (p->service->mode == KVL_MODE_NAT)
@@ -92,14 +92,13 @@ void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, str
 		ether_set(p, node->source_mac, node->mac);
 		p->port = node->egress;
 		p->vlan = KVL_VLAN_NONE;
-		kvl_list_add(&b->out, b->requests.index[i]);
 	}
 }
 
 void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b)
 {
 	for (unsigned int i = 0; i < b->replies.count; i++) {
-		struct kvl_packet *p = &b->packets[b->replies.index[i]];
+		struct kvl_packet *p = b->replies.packets[i];
 		const struct kvl_slot *s = &w->pending.slots[p->slot];
 		struct endpoints to = {
 			.source = kvl_addr_v4(&s->vip),
@@ -112,6 +111,5 @@ void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b)
 		ether_set(p, s->router_mac, s->client_mac);
 		p->port = s->port;
 		p->vlan = s->vlan;
-		kvl_list_add(&b->out, b->replies.index[i]);
 	}
 }

@@ -230,11 +230,13 @@ void world_expect(struct rte_mbuf *mbuf, const struct packet *p)
 
 unsigned int world_node_of(struct rte_mbuf *mbuf, struct kvl_wire_id *wire)
 {
-	struct kvl_packet p = {.mbuf = mbuf};
-	const struct kvl_frame *frame = (const void *)kvl_packet_payload(&p);
+	const struct kvl_frame *frame;
+	struct kvl_packet p;
 	unsigned int node;
 
 	assert_non_null(mbuf);
+	kvl_packet_begin(&p, mbuf, 0);
+	frame = (const void *)kvl_packet_payload(&p);
 	node = rte_be_to_cpu_32(kvl_packet_ipv4(&p)->dst_addr) & 0xff;
 	if (wire != NULL) {
 		wire->port = rte_be_to_cpu_16(kvl_packet_udp(&p)->src_port);

@@ -43,10 +43,10 @@ static void lane_flush(struct kvl_worker *w, unsigned int port)
 	buffer->count = 0;
 }
 
-void kvl_transmit(struct kvl_worker *w, struct kvl_burst *b)
+void kvl_transmit(struct kvl_worker *w, const struct kvl_list *list)
 {
-	for (unsigned int i = 0; i < b->out.count; i++) {
-		struct kvl_packet *p = &b->packets[b->out.index[i]];
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
 		struct kvl_tx_buffer *buffer = &w->tx[p->port];
 
 		if (unlikely(p->vlan != KVL_VLAN_NONE) && !tag_insert(p)) {

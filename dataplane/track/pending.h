@@ -148,8 +148,23 @@ static inline const struct kvl_slot *kvl_pending_peek(const struct kvl_pending *
 	return &p->slots[p->free[(p->free_head + n) & (p->size - 1)]];
 }
 
+static inline void kvl_pending_leave(struct kvl_pending *p, uint32_t slot)
+{
+	struct kvl_slot *s = &p->slots[slot];
+
+	kvl_sequences_reset(&s->seen, &p->sequences);
+	s->flags = 0;
+	kvl_wheel_disarm(&p->wheel, slot);
+}
+
 /* Answered in full: nothing of it is on its way any more. */
-void kvl_pending_answered(struct kvl_pending *p, uint32_t slot);
+static inline void kvl_pending_answered(struct kvl_pending *p, uint32_t slot)
+{
+	kvl_pending_leave(p, slot);
+	p->free_head--;
+	p->free[p->free_head & (p->size - 1)] = slot;
+	p->free_count++;
+}
 
 /* Left with a reply outstanding. */
 void kvl_pending_abandon(struct kvl_pending *p, uint32_t slot);

@@ -147,12 +147,24 @@ struct kvl_request {
  */
 enum kvl_verdict kvl_request_parse(const uint8_t *payload, size_t len, struct kvl_request *req);
 
+/* Of kvl_request_key() below: a base64 key decoded. */
+const uint8_t *kvl_request_key_decoded(const uint8_t *key, size_t wire_len,
+	uint8_t scratch[KVL_KEY_MAX], size_t *len);
+
 /*
  * The key as it is hashed and stored. Normally a pointer into the payload; for a base64 key the
  * decoded bytes in scratch. *len gets its length (1..KVL_KEY_MAX for an OK request).
  */
-const uint8_t *kvl_request_key(const uint8_t *payload, const struct kvl_request *req,
-	uint8_t scratch[KVL_KEY_MAX], size_t *len);
+static inline const uint8_t *kvl_request_key(const uint8_t *payload,
+	const struct kvl_request *req, uint8_t scratch[KVL_KEY_MAX], size_t *len)
+{
+	const uint8_t *key = payload + req->key_off;
+
+	if (__builtin_expect(req->flags & KVL_REQ_KEY_BASE64, 0))
+		return kvl_request_key_decoded(key, req->key_len, scratch, len);
+	*len = req->key_len;
+	return key;
+}
 
 /*
  * The router's own reply to a request it does not forward: frame (the request's id, sequence 0,

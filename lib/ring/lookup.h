@@ -61,24 +61,26 @@ static inline void kvl_placement_prefetch_index(const struct kvl_placement *p, u
 		__builtin_prefetch(kvl_placement_index(p) + (hash >> p->index_shift));
 }
 
-/* Stage 2: reads the index. */
-static inline void kvl_placement_prefetch_token(const struct kvl_placement *p, uint64_t hash)
+/* Stage 2: reads the index. Where the search starts; the token itself for modulo. */
+static inline uint32_t kvl_placement_start(const struct kvl_placement *p, uint64_t hash)
 {
-	if (p->modulo == 0)
-		__builtin_prefetch(
-			kvl_placement_values(p) + kvl_placement_index(p)[hash >> p->index_shift]);
-}
-
-/* First token at or above the hash, wrapping to token 0 behind the last. */
-static inline uint32_t kvl_placement_find(const struct kvl_placement *p, uint64_t hash)
-{
-	const uint64_t *value = kvl_placement_values(p);
 	uint32_t i;
 
-	if (p->modulo != 0)
+	if (__builtin_expect(p->modulo != 0, 0))
 		return (uint32_t)(hash % p->modulo);
-
 	i = kvl_placement_index(p)[hash >> p->index_shift];
+	__builtin_prefetch(kvl_placement_values(p) + i);
+	return i;
+}
+
+/* Stage 3: first token at or above the hash, wrapping to token 0 behind the last. */
+static inline uint32_t kvl_placement_find_from(
+	const struct kvl_placement *p, uint64_t hash, uint32_t i)
+{
+	const uint64_t *value = kvl_placement_values(p);
+
+	if (__builtin_expect(p->modulo != 0, 0))
+		return i;
 	/* Two steps without a branch: whether one token is passed over is a coin's toss, that more
 	 * than two are is rare enough to predict. */
 	i += (uint32_t)(value[i] < hash) + (uint32_t)(value[i + 1] < hash);
@@ -87,7 +89,13 @@ static inline uint32_t kvl_placement_find(const struct kvl_placement *p, uint64_
 	return i == p->token_count ? 0 : i;
 }
 
-/* Stage 3, optional: the row, before kvl_placement_row() is followed. */
+/* Both at once, for a single key. */
+static inline uint32_t kvl_placement_find(const struct kvl_placement *p, uint64_t hash)
+{
+	return kvl_placement_find_from(p, hash, kvl_placement_start(p, hash));
+}
+
+/* Stage 4, optional: the row, before kvl_placement_row() is followed. */
 static inline void kvl_placement_prefetch_row(const struct kvl_placement *p, uint32_t token)
 {
 	__builtin_prefetch(kvl_placement_row(p, token));

@@ -86,11 +86,12 @@ size_t kvl_placement_size(const struct kvl_placement *placement);
 /* Hash of a key: XXH3-64 with the service's seed (SPEC 2.1). Inline in hash.h: kvl_key_hash(). */
 
 /*
- * Lookup, in three steps so that a burst can prefetch each before the next touches memory; all
+ * Lookup, in steps so that a burst can prefetch each before the next touches memory; all
  * inline in lookup.h:
  *   void     kvl_placement_prefetch_index(placement, hash);
- *   void     kvl_placement_prefetch_token(placement, hash);
- *   uint32_t kvl_placement_find(placement, hash);           token number; no member: 0
+ *   uint32_t kvl_placement_start(placement, hash);          prefetches the token
+ *   uint32_t kvl_placement_find_from(placement, hash, start); token number; no member: 0
+ *   uint32_t kvl_placement_find(placement, hash);           the last two in one
  *   void     kvl_placement_prefetch_row(placement, token);
  *   const struct kvl_row *kvl_placement_row(placement, token);
  *   uint32_t kvl_placement_preferred(placement);            length of the preference list

@@ -248,7 +248,6 @@ static void test_empty(void **state)
 		assert_int_equal(kvl_placement_preferred(p), 0);
 		for (int i = 0; i < 4; i++) {
 			kvl_placement_prefetch_index(p, hashes[i]);
-			kvl_placement_prefetch_token(p, hashes[i]);
 			assert_int_equal(kvl_placement_find(p, hashes[i]), 0);
 		}
 		for (int i = 0; i < KVL_ROW_MAX; i++)
