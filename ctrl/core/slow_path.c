@@ -88,7 +88,7 @@ static uint16_t node_choose(struct kvl_slow_path *s, const struct kvl_root *root
 	const struct kvl_row *row;
 	size_t len;
 	const uint8_t *key = kvl_request_key(s->datagram, request, scratch, &len);
-	uint64_t hash = kvl_key_hash(key, len, service->seed);
+	uint64_t hash = kvl_placement_key_hash(service->placement, key, len, service->seed);
 
 	row = kvl_placement_row(service->placement, kvl_placement_find(service->placement, hash));
 	if (service->replication == 1 || request->kind != KVL_KIND_READ)
