@@ -6,7 +6,6 @@
 #include "lib/proto/commands.h"
 #include "lib/proto/local.h"
 #include "lib/proto/part.h"
-#include "lib/ring/hash.h"
 #include "lib/ring/lookup.h"
 
 /* One wave: the next commands of a datagram become parts, and nodes are asked. */
@@ -77,7 +76,7 @@ static uint64_t part_hash(const struct wave *v, const struct kvl_part *part)
 
 	if (v->service->hash_rule.on)
 		kvl_hash_part(&v->service->hash_rule, &key, &len);
-	return kvl_key_hash(key, len, v->service->seed);
+	return kvl_placement_key_hash(v->service->placement, key, len, v->service->seed);
 }
 
 static bool keys_equal(const struct wave *v, const struct kvl_part *part, struct kvl_command_key k)

@@ -8,6 +8,7 @@ static void burst_begin(struct kvl_burst *b, struct rte_mbuf **mbufs, uint16_t c
 	for (unsigned int i = 0; i < count; i++) {
 		kvl_packet_begin(&b->packets[i], mbufs[i], port);
 		rte_prefetch0(b->packets[i].data);
+		rte_prefetch0(b->packets[i].data + RTE_CACHE_LINE_SIZE); /* most keys end here */
 	}
 }
 

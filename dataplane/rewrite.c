@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stddef.h>
 #include <string.h>
 
 #include "dataplane/burst.h"
@@ -48,13 +49,18 @@ static void translate(struct kvl_packet *p, const struct endpoints *to, uint16_t
 	udp->dgram_cksum = kvl_csum_apply_udp(udp->dgram_cksum, addresses + rest);
 }
 
-static void ether_set(struct kvl_packet *p, const uint8_t *source, const uint8_t *destination)
+/* Both addresses, which lie side by side as in the frame: one copy. */
+static void ether_set(struct kvl_packet *p, const uint8_t *addresses)
 {
-	struct rte_ether_hdr *ether = kvl_packet_ether(p);
-
-	memcpy(&ether->dst_addr, destination, RTE_ETHER_ADDR_LEN);
-	memcpy(&ether->src_addr, source, RTE_ETHER_ADDR_LEN);
+	memcpy(p->data, addresses, 2 * RTE_ETHER_ADDR_LEN);
 }
+
+_Static_assert(offsetof(struct kvl_root_node, source_mac)
+		       == offsetof(struct kvl_root_node, mac) + RTE_ETHER_ADDR_LEN,
+	"destination, source");
+_Static_assert(offsetof(struct kvl_slot, router_mac)
+		       == offsetof(struct kvl_slot, client_mac) + RTE_ETHER_ADDR_LEN,
+	"destination, source");
 
 static void request_nat(struct kvl_worker *w, struct kvl_packet *p, const struct kvl_root_node *node)
 {
@@ -69,12 +75,18 @@ static void request_nat(struct kvl_worker *w, struct kvl_packet *p, const struct
 	translate(p, &to, rte_cpu_to_be_16(wire.id));
 }
 
-/* dsr: the destination MAC only; the node holds the service's address itself. */
+/*
+ * dsr: the destination MAC only; the node holds the service's address itself. With the TTL alone
+ * changed, the checksum grows by 0x0100, with the carry round the end (RFC 1141); 0xffff becomes
+ * 0, as RFC 1624 has it.
+ */
 static void request_dsr(struct kvl_packet *p)
 {
 	struct rte_ipv4_hdr *ip = kvl_packet_ipv4(p);
+	uint32_t sum = ip->hdr_checksum + RTE_BE16(0x0100);
 
-	ip->hdr_checksum = kvl_csum_apply(ip->hdr_checksum, ttl_decrement(ip));
+	ip->time_to_live--;
+	ip->hdr_checksum = sum + (sum >= 0xffff);
 }
 
 void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
@@ -89,7 +101,7 @@ void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, str
 			request_nat(w, p, node);
 		else
 			request_dsr(p);
-		ether_set(p, node->source_mac, node->mac);
+		ether_set(p, node->mac);
 		p->port = node->egress;
 		p->vlan = KVL_VLAN_NONE;
 	}
@@ -108,7 +120,7 @@ void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b)
 		};
 
 		translate(p, &to, s->client_id);
-		ether_set(p, s->router_mac, s->client_mac);
+		ether_set(p, s->client_mac);
 		p->port = s->port;
 		p->vlan = s->vlan;
 	}

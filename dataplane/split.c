@@ -3,7 +3,6 @@
 
 #include "dataplane/merge.h"
 #include "lib/proto/commands.h"
-#include "lib/ring/hash.h"
 #include "lib/ring/lookup.h"
 
 /* Datagrams of several keys or commands. */
@@ -58,7 +57,7 @@ static uint16_t key_node(const struct kvl_root *root, const struct kvl_root_serv
 
 	if (s->hash_rule.on)
 		kvl_hash_part(&s->hash_rule, &key, &len);
-	hash = kvl_key_hash(key, len, s->seed);
+	hash = kvl_placement_key_hash(s->placement, key, len, s->seed);
 	return kvl_draw_first(
 		kvl_placement_row(s->placement, kvl_placement_find(s->placement, hash)),
 		kvl_root_weights(root, 0))

@@ -165,7 +165,8 @@ json_t *kvl_command_route(void *ctx, const json_t *params, struct kvl_message_er
 
 	if (d.service->config.hash_rule.on)
 		kvl_hash_part(&d.service->config.hash_rule, &hashed, &key_len);
-	d.hash = kvl_key_hash(hashed, key_len, d.service->config.placement.seed);
+	d.hash = kvl_placement_key_hash(
+		d.service->master, hashed, key_len, d.service->config.placement.seed);
 	d.token = kvl_placement_find(d.service->master, d.hash);
 	d.row = kvl_placement_row(d.service->master, d.token);
 	d.weights = kvl_root_weights(root, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctrl/api/commands.h"
 #include "ctrl/core/router.h"
+#include "ctrl/core/slow_path.h"
 
 /* Every name with its figure, zeros too: a reader can tell "none" from "not counted". */
 
@@ -51,6 +52,18 @@ static json_t *counters_object(const struct kvl_counters *c)
 		verdicts_object(c->answered));
 }
 
+static json_t *slow_object(const struct kvl_router *r)
+{
+	struct kvl_slow_counters c;
+	json_t *object = json_object();
+
+	kvl_slow_path_counters(r->slow, &c);
+#define X(name) json_object_set_new(object, #name, json_integer((json_int_t)c.name));
+	KVL_SLOW_COUNTERS(X)
+#undef X
+	return object;
+}
+
 json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_error *error)
 {
 	const struct kvl_router *r = ctx;
@@ -67,6 +80,7 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 		json_object_set_new(object, "id", json_integer(w));
 		json_array_append_new(workers, object);
 	}
+	json_object_set_new(result, "slow_path", slow_object(r));
 	json_object_set_new(result, "workers", workers);
 	return result;
 }

@@ -105,6 +105,7 @@ int kvl_publisher_now(struct kvl_publisher *p)
 	}
 	for (uint16_t i = 0; i < p->worker_count; i++)
 		kvl_worker_publish(p->workers[i], fresh.roots[i]);
+	p->ops.published(p->ops.context, fresh.roots[0]);
 	p->current = fresh;
 	p->status.generation = fresh.number;
 	p->status.published_ms = kvl_now_ms();

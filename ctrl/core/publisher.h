@@ -24,6 +24,9 @@ struct kvl_publisher_ops {
 	void (*describe)(void *context, uint16_t replica, struct kvl_root_spec *spec);
 	/* The topology the spec was made from; the publisher takes a reference. */
 	struct kvl_topology *(*topology)(void *context);
+	/* The workers' pointers have been stored, the former roots are still there. `root` is worker
+	 * 0's, for other readers of the same rcu. */
+	void (*published)(void *context, const struct kvl_root *root);
 	/* Every worker runs the generation by now, and nothing older is in use. */
 	void (*settled)(void *context, uint64_t generation);
 	void *context;

@@ -13,6 +13,7 @@
 #include "ctrl/core/health_watch.h"
 #include "ctrl/core/log.h"
 #include "ctrl/core/router.h"
+#include "ctrl/core/slow_path.h"
 #include "ctrl/core/steer.h"
 #include "lib/ring/lookup.h"
 
@@ -74,11 +75,27 @@ static struct kvl_topology *root_topology(void *context)
 	return ((struct kvl_router *)context)->topology;
 }
 
+static void root_published(void *context, const struct kvl_root *root)
+{
+	kvl_slow_path_publish(((struct kvl_router *)context)->slow, root);
+}
+
+static void slow_services_open(struct kvl_router *r)
+{
+	struct kvl_endpoint list[KVL_SERVICES_MAX];
+
+	for (uint32_t i = 0; i < r->topology->service_count; i++)
+		list[i] = (struct kvl_endpoint){r->topology->services[i].config.address,
+			r->topology->services[i].config.port};
+	kvl_slow_path_services(r->slow, list, r->topology->service_count);
+}
+
 /* Publish, then open steering for what is new: no worker can meet a service it does not know. */
 static void root_settled(void *context, uint64_t generation)
 {
 	struct kvl_router *r = context;
 
+	slow_services_open(r);
 	kvl_steer_open(r->ports, r->port_count, r->topology);
 }
 
@@ -115,12 +132,14 @@ static int ports_open(struct kvl_router *r, char *error, size_t size)
 
 static int rcu_new(struct kvl_router *r)
 {
-	size_t size = rte_rcu_qsbr_get_memsize(r->config->router.workers);
+	/* The workers, and the slow path's thread as the last one. */
+	uint32_t readers = r->config->router.workers + 1;
+	size_t size = rte_rcu_qsbr_get_memsize(readers);
 
 	r->rcu = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN(size, RTE_CACHE_LINE_SIZE));
 	if (r->rcu == NULL)
 		return -ENOMEM;
-	return rte_rcu_qsbr_init(r->rcu, r->config->router.workers) == 0 ? 0 : -EINVAL;
+	return rte_rcu_qsbr_init(r->rcu, readers) == 0 ? 0 : -EINVAL;
 }
 
 static int workers_new(struct kvl_router *r, char *error, size_t size)
@@ -234,6 +253,7 @@ static int core_new(struct kvl_router *r, struct kvl_diags *diags)
 	const struct kvl_publisher_ops ops = {
 		.describe = root_describe,
 		.topology = root_topology,
+		.published = root_published,
 		.settled = root_settled,
 		.context = r,
 	};
@@ -244,8 +264,9 @@ static int core_new(struct kvl_router *r, struct kvl_diags *diags)
 	r->neighbours = kvl_neighbours_new(r->base, neighbours_changed, r);
 	r->publisher = kvl_publisher_new(
 		r->base, r->workers, r->worker_count, r->port_count, r->rcu, &ops);
-	if (r->node_numbers == NULL || r->service_numbers == NULL || r->neighbours == NULL
-		|| r->publisher == NULL
+	r->slow = kvl_slow_path_new(r->rcu, r->worker_count);
+	if (r->slow == NULL || r->node_numbers == NULL || r->service_numbers == NULL
+		|| r->neighbours == NULL || r->publisher == NULL
 		|| kvl_nodes_init(&r->nodes, r->config->router.max_nodes, r->ports, r->port_count)
 			   < 0)
 		return -ENOMEM;
@@ -295,7 +316,7 @@ int kvl_router_start(struct kvl_router *r, struct event_base *base, const char *
 		snprintf(error, error_size, "cannot start: %s", strerror(-rc));
 	/* The first roots are in place before any worker ran: steering may open at once. */
 	if (rc == 0)
-		kvl_steer_open(r->ports, r->port_count, r->topology);
+		root_settled(r, 1);
 	return rc;
 }
 
@@ -313,6 +334,7 @@ void kvl_router_stop(struct kvl_router *r)
 	if (r->workers_running)
 		kvl_steer_close(r->ports, r->port_count, NULL);
 	workers_stop(r);
+	kvl_slow_path_free(r->slow);
 	kvl_health_watch_free(r->health);
 	kvl_publisher_free(r->publisher);
 	kvl_neighbours_free(r->neighbours);

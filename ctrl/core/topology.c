@@ -51,6 +51,7 @@ static uint32_t members_collect(
 			.zone = node->zone,
 			.weight = node->weight,
 			.number = n,
+			.server = node->ketama_name,
 		};
 	}
 	return count;

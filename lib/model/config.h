@@ -117,7 +117,10 @@ struct kvl_node_config {
 	char host[KVL_NAME_MAX]; /* default: the address as text */
 	char zone[KVL_NAME_MAX]; /* default "default" */
 	char pool[KVL_NAME_MAX]; /* default "default" */
-	uint32_t weight;         /* 100 = one share; 1..10000, default 100 */
+	/* For ketama placements: the server's name in the clients' lists; default: the address,
+	 * and ":PORT" when that is not 11211. */
+	char ketama_name[KVL_NAME_MAX];
+	uint32_t weight; /* 100 = one share; 1..10000, default 100 */
 	/* Static next hop, for ports that the kernel does not know (`nexthop: {mac:, port:}`). */
 	bool has_nexthop;
 	uint8_t nexthop_mac[6];

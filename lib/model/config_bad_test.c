@@ -156,10 +156,10 @@ static const struct bad_case service_cases[] = {
 		{"E f:3:48: services[0].port: 0: must be 1..65535"}},
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, mode: tun}]\n",
 		{"E f:3:48: services[0].mode: tun: must be nat or dsr"}},
-	{PORTS NODES "services: [{name: s, address: 192.0.2.9, placement: maglev}]\n",
-		{"E f:3:53: services[0].placement: maglev: must be ring (consistent_hashing) or "
-		 "modulo "
-		 "(hash_modulo)"}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, placement: range}]\n",
+		{"E f:3:53: services[0].placement: range: must be ring (consistent_hashing), "
+		 "modulo (hash_modulo), rendezvous, maglev, jump, ketama or "
+		 "ketama_unweighted"}},
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, replication: 6}]\n",
 		{"E f:3:55: services[0].replication: 6: must be 1..5"}},
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, vnodes: 1001}]\n",

@@ -12,7 +12,9 @@ static int set_placement(const struct field *f, const char *text, void *to, char
 
 	if (kvl_placement_parse(text, kind) == 0)
 		return 0;
-	snprintf(why, size, "must be ring (consistent_hashing) or modulo (hash_modulo)");
+	snprintf(why, size,
+		"must be ring (consistent_hashing), modulo (hash_modulo), rendezvous, maglev, "
+		"jump, ketama or ketama_unweighted");
 	return -EINVAL;
 }
 

@@ -14,8 +14,13 @@
  */
 
 enum kvl_placement_kind {
-	KVL_PLACE_RING,   /* consistent hashing with virtual nodes */
-	KVL_PLACE_MODULO, /* hash % n over the members in id order */
+	KVL_PLACE_RING,       /* consistent hashing with virtual nodes */
+	KVL_PLACE_MODULO,     /* hash % n over the members in id order */
+	KVL_PLACE_RENDEZVOUS, /* highest random weight, by slot */
+	KVL_PLACE_MAGLEV,
+	KVL_PLACE_JUMP,
+	KVL_PLACE_KETAMA,            /* libmemcached's KETAMA_WEIGHTED; twemproxy's ketama */
+	KVL_PLACE_KETAMA_UNWEIGHTED, /* libmemcached's KETAMA */
 };
 
 #define KVL_REPLICATION_MAX 5 /* N: preference list length */
@@ -38,6 +43,8 @@ struct kvl_member {
 	const char *zone; /* "" = a zone shared by all such members */
 	uint32_t weight;  /* 100 = one share */
 	uint16_t number;  /* what rows hold; unique, below KVL_NODE_NONE */
+	/* ketama only: the name that libmemcached's clients know the server by. */
+	const char *server;
 };
 
 /*

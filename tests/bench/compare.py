@@ -10,6 +10,7 @@ the machine meets all of them. Cycles are TSC cycles that the forwarding thread 
 import argparse
 import json
 import os
+import shutil
 import signal
 import socket
 import statistics
@@ -68,7 +69,7 @@ class Kvlaned:
         # A network of its own: nothing of it leaves the machine.
         self.command = ["unshare", "-n", os.path.join(args.build, "ctrl/kvlaned"), "-c", config]
 
-    def connect(self, _pid):
+    def connect(self):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(self.path)
         self.lines = self.socket.makefile("rw")
@@ -85,6 +86,9 @@ class Kvlaned:
         self.lines.close()
         self.socket.close()
 
+    def clean(self):
+        """It cleans up by itself."""
+
 
 class Testpmd:
     """Counts by DPDK's telemetry socket."""
@@ -98,7 +102,7 @@ class Testpmd:
             "--port-topology=loop", f"--forward-mode={mode}", "--burst=32",
             "--total-num-mbufs=8192", "--no-flush-rx", "--stats-period=3600"]
 
-    def connect(self, _pid):
+    def connect(self):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(f"/var/run/dpdk/{self.prefix}/dpdk_telemetry.v2")
         self.socket.recv(4096)
@@ -109,6 +113,9 @@ class Testpmd:
 
     def close(self):
         self.socket.close()
+
+    def clean(self):
+        shutil.rmtree(f"/var/run/dpdk/{self.prefix}", ignore_errors=True)
 
 
 def worker_schedstat(pid):
@@ -137,7 +144,7 @@ def measure(program, seconds, log):
     with subprocess.Popen(program.command, stdin=subprocess.PIPE, stdout=log, stderr=log) as child:
         try:
             # unshare(1) becomes the program, so the pid is its own.
-            wait_for("control socket", lambda: program.connect(child.pid))
+            wait_for("control socket", lambda: program.connect())
             schedstat = wait_for("forwarding thread", lambda: worker_schedstat(child.pid))
             wait_for("packets", lambda: flowing(program))
             time.sleep(0.5)
@@ -151,6 +158,7 @@ def measure(program, seconds, log):
                 child.wait(10)
             except subprocess.TimeoutExpired:
                 child.kill()
+            program.clean()
     elapsed, run, packets = (b - a for a, b in zip(before, after))
     if packets == 0:
         raise Failure("no packets in the window")
@@ -168,7 +176,7 @@ def options():
     parser.add_argument("--build", default=os.environ.get("BUILD", "build"))
     parser.add_argument("--testpmd", default="dpdk-testpmd")
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--tsc-hz", type=float, required=True)
     parser.add_argument("--json", default="/dev/null")
     args = parser.parse_args()

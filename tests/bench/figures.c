@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "tests/bench/figures.h"
@@ -25,11 +26,11 @@ void figures_report(FILE *json, const char *name, struct figures f)
 	printf("%-40s %7.1f  %7.1f - %.1f\n", name, f.median, f.p10, f.p90);
 	fflush(stdout);
 	if (json != NULL)
-		fprintf(json, "%s\n  \"%s\": {\"median\": %.2f, \"p10\": %.2f, \"p90\": %.2f}",
-			ftell(json) > 1 ? "," : "", name, f.median, f.p10, f.p90);
+		fprintf(json, ",\n  \"%s\": {\"median\": %.2f, \"p10\": %.2f, \"p90\": %.2f}", name,
+			f.median, f.p10, f.p90);
 }
 
-FILE *figures_open(const char *path)
+FILE *figures_open(const char *path, uint64_t tsc_hz)
 {
 	FILE *json;
 
@@ -41,7 +42,7 @@ FILE *figures_open(const char *path)
 		perror(path);
 		exit(1);
 	}
-	fputc('{', json);
+	fprintf(json, "{\n  \"tsc_hz\": %" PRIu64, tsc_hz);
 	return json;
 }
 

@@ -18,6 +18,7 @@ struct figures figures_of(uint64_t *cycles, unsigned int count, unsigned int pac
 /* One line of the table on stdout and, when json is open, one member of its object. */
 void figures_report(FILE *json, const char *name, struct figures f);
 
-/* `{`...`}` around the members. path NULL: no file is written. Aborts when it cannot be opened. */
-FILE *figures_open(const char *path);
+/* `{`...`}` around the members. path NULL: no file is written. Ends the program when it cannot be
+ * opened. */
+FILE *figures_open(const char *path, uint64_t tsc_hz);
 void figures_close(FILE *json);

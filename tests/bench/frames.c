@@ -21,9 +21,19 @@ static void mbuf_fill(struct rte_mbuf *mbuf, const uint8_t *bytes, uint16_t len)
 	memcpy(rte_pktmbuf_append(mbuf, len), bytes, len);
 }
 
-void frames_receive(struct rte_mbuf **mbufs, unsigned int count)
+static void frame_evict(const struct rte_mbuf *mbuf)
+{
+#ifdef __x86_64__
+	for (unsigned int at = 0; at < mbuf->data_len; at += RTE_CACHE_LINE_SIZE)
+		__builtin_ia32_clflush(rte_pktmbuf_mtod_offset(mbuf, const void *, at));
+#endif
+}
+
+void frames_receive(struct rte_mbuf **mbufs, unsigned int count, bool cold)
 {
 	for (unsigned int i = 0; i < count; i++) {
+		if (cold)
+			frame_evict(mbufs[i]);
 		mbufs[i]->data_off = RTE_PKTMBUF_HEADROOM;
 		mbufs[i]->nb_segs = 1;
 		mbufs[i]->ol_flags = 0;

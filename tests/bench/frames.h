@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
@@ -28,5 +29,5 @@ void frames_requests(const struct frames_kind *kind, unsigned int round);
  * 32 bytes. */
 void frames_replies(void);
 
-/* What a driver writes into the mbufs that it hands over. */
-void frames_receive(struct rte_mbuf **mbufs, unsigned int count);
+/* What a driver writes into the mbufs that it hands over. Cold: the frames are only in memory. */
+void frames_receive(struct rte_mbuf **mbufs, unsigned int count, bool cold);

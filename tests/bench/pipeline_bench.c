@@ -20,11 +20,16 @@
 static unsigned int rounds = 300;
 static uint64_t clock_cycles;
 
+enum case_flag {
+	REPLIES = 1 << 0, /* what is timed are the replies to the requests */
+	COLD = 1 << 1,    /* frames come from memory, as without direct cache access */
+};
+
 struct bench_case {
 	const char *name;
 	struct frames_kind frames;
 	unsigned int nodes, vnodes, replication;
-	bool reply;
+	unsigned int flags;
 };
 
 /* Cycles that reading the clock twice takes by itself. */
@@ -41,7 +46,7 @@ static uint64_t clock_cost(void)
 }
 
 /* Every mbuf through the pipeline; none may be lost. Returns the cycles it took. */
-static uint64_t round_run(uint8_t lane)
+static uint64_t round_run(uint8_t lane, bool cold)
 {
 	uint64_t spent = 0;
 	unsigned int passed = 0;
@@ -50,7 +55,7 @@ static uint64_t round_run(uint8_t lane)
 		struct rte_mbuf **burst = &bench_mbufs[i];
 		uint64_t start;
 
-		frames_receive(burst, KVL_BURST);
+		frames_receive(burst, KVL_BURST, cold);
 		start = rte_rdtsc_precise();
 		kvl_pipeline(bench_worker, bench_root, burst, KVL_BURST, lane);
 		spent += rte_rdtsc_precise() - start - clock_cycles;
@@ -95,10 +100,10 @@ static uint64_t case_round(const struct bench_case *c, unsigned int round)
 	uint64_t spent;
 
 	frames_requests(&c->frames, round);
-	spent = round_run(0);
-	if (c->reply) {
+	spent = round_run(0, c->flags & COLD);
+	if (c->flags & REPLIES) {
 		frames_replies();
-		spent = round_run(1);
+		spent = round_run(1, c->flags & COLD);
 	} else if (bench_worker->pending.free_count != bench_worker->pending.size) {
 		slots_return();
 	}
@@ -128,25 +133,31 @@ static void case_run(const struct bench_case *c, FILE *json, const char *only)
 #define FEW   256
 #define MANY  1000000
 
+#define DSR(command, keys) {BENCH_DSR_VIP, command, keys}
+#define NAT(command, keys) {BENCH_NAT_VIP, command, keys}
+
 static const struct bench_case cases[] = {
-	{"dsr get", {BENCH_DSR_VIP, FRAMES_GET, FEW}, SMALL, 1, false},
-	{"dsr get", {BENCH_DSR_VIP, FRAMES_GET, MANY}, SMALL, 1, false},
-	{"dsr get", {BENCH_DSR_VIP, FRAMES_GET, FEW}, LARGE, 1, false},
-	{"dsr get", {BENCH_DSR_VIP, FRAMES_GET, MANY}, LARGE, 1, false},
-	{"dsr get N=3", {BENCH_DSR_VIP, FRAMES_GET, FEW}, SMALL, 3, false},
-	{"dsr get N=3", {BENCH_DSR_VIP, FRAMES_GET, MANY}, LARGE, 3, false},
-	{"dsr set", {BENCH_DSR_VIP, FRAMES_SET, FEW}, SMALL, 1, false},
-	{"dsr set", {BENCH_DSR_VIP, FRAMES_SET, MANY}, LARGE, 1, false},
-	{"nat get", {BENCH_NAT_VIP, FRAMES_GET, FEW}, SMALL, 1, false},
-	{"nat get", {BENCH_NAT_VIP, FRAMES_GET, MANY}, SMALL, 1, false},
-	{"nat get", {BENCH_NAT_VIP, FRAMES_GET, FEW}, LARGE, 1, false},
-	{"nat get", {BENCH_NAT_VIP, FRAMES_GET, MANY}, LARGE, 1, false},
-	{"nat set", {BENCH_NAT_VIP, FRAMES_SET, FEW}, SMALL, 1, false},
-	{"nat set", {BENCH_NAT_VIP, FRAMES_SET, MANY}, LARGE, 1, false},
-	{"nat reply", {BENCH_NAT_VIP, FRAMES_GET, FEW}, SMALL, 1, true},
-	{"nat reply", {BENCH_NAT_VIP, FRAMES_GET, MANY}, SMALL, 1, true},
-	{"nat reply", {BENCH_NAT_VIP, FRAMES_GET, FEW}, LARGE, 1, true},
-	{"nat reply", {BENCH_NAT_VIP, FRAMES_GET, MANY}, LARGE, 1, true},
+	{"dsr get", DSR(FRAMES_GET, FEW), SMALL, 1, 0},
+	{"dsr get", DSR(FRAMES_GET, MANY), SMALL, 1, 0},
+	{"dsr get", DSR(FRAMES_GET, FEW), LARGE, 1, 0},
+	{"dsr get", DSR(FRAMES_GET, MANY), LARGE, 1, 0},
+	{"dsr get N=3", DSR(FRAMES_GET, FEW), SMALL, 3, 0},
+	{"dsr get N=3", DSR(FRAMES_GET, MANY), LARGE, 3, 0},
+	{"dsr get, cold frames", DSR(FRAMES_GET, FEW), SMALL, 1, COLD},
+	{"dsr set", DSR(FRAMES_SET, FEW), SMALL, 1, 0},
+	{"dsr set", DSR(FRAMES_SET, MANY), LARGE, 1, 0},
+	{"nat get", NAT(FRAMES_GET, FEW), SMALL, 1, 0},
+	{"nat get", NAT(FRAMES_GET, MANY), SMALL, 1, 0},
+	{"nat get", NAT(FRAMES_GET, FEW), LARGE, 1, 0},
+	{"nat get", NAT(FRAMES_GET, MANY), LARGE, 1, 0},
+	{"nat get, cold frames", NAT(FRAMES_GET, FEW), SMALL, 1, COLD},
+	{"nat set", NAT(FRAMES_SET, FEW), SMALL, 1, 0},
+	{"nat set", NAT(FRAMES_SET, MANY), LARGE, 1, 0},
+	{"nat reply", NAT(FRAMES_GET, FEW), SMALL, 1, REPLIES},
+	{"nat reply", NAT(FRAMES_GET, MANY), SMALL, 1, REPLIES},
+	{"nat reply", NAT(FRAMES_GET, FEW), LARGE, 1, REPLIES},
+	{"nat reply", NAT(FRAMES_GET, MANY), LARGE, 1, REPLIES},
+	{"nat reply, cold frames", NAT(FRAMES_GET, FEW), SMALL, 1, REPLIES | COLD},
 };
 
 static const char usage[] = "usage: pipeline_bench [-n ROUNDS] [-j FILE] [NAME]\n"
@@ -175,7 +186,7 @@ int main(int argc, char **argv)
 
 	bench_begin();
 	clock_cycles = clock_cost();
-	json = figures_open(path);
+	json = figures_open(path, rte_get_tsc_hz());
 	for (size_t i = 0; i < RTE_DIM(cases); i++)
 		case_run(&cases[i], json, only);
 	parts_run(json, only);

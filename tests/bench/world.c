@@ -8,6 +8,7 @@
 #include <rte_malloc.h>
 
 #include "dataplane/port/port.h"
+#include "lib/ring/lookup.h"
 #include "tests/bench/world.h"
 
 #define SNAT          RTE_BE32(0x0a0200fe)
@@ -18,7 +19,7 @@ struct kvl_worker *bench_worker;
 const struct kvl_root *bench_root;
 struct rte_mbuf *bench_mbufs[BENCH_MBUFS];
 
-static struct kvl_placement *placement;
+static const struct kvl_placement *placement;
 
 static unsigned int last_cpu(void)
 {
@@ -100,16 +101,24 @@ static void placement_new(unsigned int nodes, unsigned int vnodes, unsigned int 
 		.kind = KVL_PLACE_RING, .replication = replication, .vnodes = vnodes};
 	static struct kvl_member members[BENCH_NODES];
 	static char ids[BENCH_NODES][16];
+	struct kvl_placement *built;
+	void *copy;
 
 	for (unsigned int i = 0; i < nodes; i++) {
 		snprintf(ids[i], sizeof(ids[i]), "node%u", i);
 		members[i] = (struct kvl_member){
 			.id = ids[i], .host = ids[i], .zone = "z", .weight = 100, .number = i};
 	}
-	free(placement);
-	placement = kvl_placement_build(&params, members, nodes);
-	if (placement == NULL)
+	built = kvl_placement_build(&params, members, nodes);
+	if (built == NULL)
 		abort();
+	/* As kvlaned does: a copy in hugepages. */
+	rte_free((void *)(uintptr_t)placement);
+	copy = rte_malloc(NULL, kvl_placement_size(built), KVL_PLACEMENT_ALIGN);
+	if (copy == NULL)
+		abort();
+	placement = memcpy(copy, built, kvl_placement_size(built));
+	free(built);
 }
 
 static struct kvl_root_node node_make(unsigned int number)
