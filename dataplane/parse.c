@@ -34,7 +34,7 @@ void kvl_parse(struct kvl_worker *w, struct kvl_burst *b)
 			continue;
 		}
 		key = kvl_request_key(payload, &p->request, scratch, &len);
-		p->hash = kvl_key_hash(key, len, p->service->seed);
+		p->hash = kvl_placement_key_hash(p->service->placement, key, len, p->service->seed);
 		kvl_placement_prefetch_index(p->service->placement, p->hash);
 		list->packets[good++] = p;
 	}

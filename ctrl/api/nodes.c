@@ -50,15 +50,17 @@ static json_t *traffic(const struct row *row, const struct kvl_node_tally *t)
 {
 	double share = row->all_requests > 0 ? (double)t->requests / row->all_requests : 0;
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f}",
+	return json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f}",
 		"requests", (json_int_t)t->requests, "replies", (json_int_t)t->replies, "bytes_out",
 		(json_int_t)t->bytes_out, "bytes_in", (json_int_t)t->bytes_in, "hits",
 		(json_int_t)t->hits, "misses", (json_int_t)t->misses, "errors",
 		(json_int_t)t->errors, "rejects", (json_int_t)t->rejects, "timeouts",
 		(json_int_t)t->timeouts, "late", (json_int_t)t->late, "in_flight",
 		(json_int_t)t->in_flight, "share", share, "p50_us",
-		kvl_hist_quantile(&t->latency, 0.50), "p95_us", kvl_hist_quantile(&t->latency, 0.95),
-		"p99_us", kvl_hist_quantile(&t->latency, 0.99));
+		kvl_hist_quantile(&t->latency, 0.50), "p95_us",
+		kvl_hist_quantile(&t->latency, 0.95), "p99_us",
+		kvl_hist_quantile(&t->latency, 0.99));
 }
 
 static void tally_read(const struct row *row, bool latency, struct kvl_node_tally *since)
@@ -110,5 +112,6 @@ json_t *kvl_command_nodes(void *ctx, const json_t *params, struct kvl_message_er
 		if (row.node->present)
 			json_array_append_new(list, node_object(&row));
 	}
-	return json_pack("{s:I, s:o}", "revision", (json_int_t)r->topology->revision, "nodes", list);
+	return json_pack(
+		"{s:I, s:o}", "revision", (json_int_t)r->topology->revision, "nodes", list);
 }

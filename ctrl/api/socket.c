@@ -120,37 +120,53 @@ static void end_client(struct client *client)
 	bufferevent_disable(client->bev, EV_READ);
 }
 
+/* Takes the reply; NULL: out of memory. A lost reply would shift all that follow, so the
+ * connection goes with it. */
+static void send_reply(struct client *client, char *reply, size_t len)
+{
+	struct evbuffer *out = bufferevent_get_output(client->bev);
+
+	if (reply == NULL || evbuffer_add_reference(out, reply, len, free_reply, NULL) < 0) {
+		free(reply);
+		end_client(client);
+	}
+}
+
 static void answer_input(struct client *client, size_t line_len)
 {
 	struct evbuffer *in = bufferevent_get_input(client->bev);
 	const char *line = (const char *)evbuffer_pullup(in, (ev_ssize_t)line_len);
-	size_t len;
+	size_t len = 0;
 	char *reply = line != NULL ? answer_line(client, line, line_len, &len) : NULL;
 
 	evbuffer_drain(in, line_len);
-	if (reply == NULL
-		|| evbuffer_add_reference(
-			   bufferevent_get_output(client->bev), reply, len, free_reply, NULL)
-			   < 0) {
-		free(reply);
-		end_client(client); /* out of memory: a reply is lost, so the connection goes */
-	}
+	send_reply(client, reply, len);
+}
+
+static void refuse_long_line(struct client *client)
+{
+	struct evbuffer *in = bufferevent_get_input(client->bev);
+	struct kvl_message_error error = {0};
+	size_t len = 0;
+	char *reply;
+
+	kvl_message_fail(
+		&error, KVL_CODE_TOO_LONG, "request longer than %u bytes", KVL_MESSAGE_REQUEST_MAX);
+	evbuffer_drain(in, evbuffer_get_length(in));
+	end_client(client);
+	reply = kvl_message_error_format(KVL_MESSAGE_ID_NONE, &error, &len);
+	send_reply(client, reply, len);
 }
 
 /* The length of the next request, 0 = it is not all there. */
-static size_t next_line(struct client *client)
+static size_t next_line(const struct client *client)
 {
 	struct evbuffer *in = bufferevent_get_input(client->bev);
-	size_t len = evbuffer_get_length(in);
 	struct evbuffer_ptr eol = evbuffer_search_eol(in, NULL, NULL, EVBUFFER_EOL_LF);
 
 	if (eol.pos >= 0)
 		return (size_t)eol.pos + 1;
-	if (len >= KVL_MESSAGE_REQUEST_MAX) {
-		end_client(client);
-		return len; /* refused as too long, in the parser's words */
-	}
-	return client->ended ? len : 0; /* the last line may lack its end */
+	return client->ended ? evbuffer_get_length(in) : 0; /* the last line may lack its end */
 }
 
 /* One request at a time: the next when its reply has been taken, which bounds what is held. */
@@ -164,6 +180,8 @@ static void serve(struct client *client)
 	line_len = next_line(client);
 	if (line_len > 0)
 		answer_input(client, line_len);
+	else if (evbuffer_get_length(bufferevent_get_input(client->bev)) >= KVL_MESSAGE_REQUEST_MAX)
+		refuse_long_line(client);
 	if (client->ended && evbuffer_get_length(out) == 0)
 		drop_client(client);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctrl/api/commands.h"
 #include "ctrl/core/router.h"
+#include "ctrl/core/slow_path.h"
 
 /* Every name with its figure, zeros too: a reader can tell "none" from "not counted". */
 
@@ -9,7 +10,8 @@ static json_t *drops_object(const struct kvl_counters *c)
 	json_t *object = json_object();
 
 	for (unsigned int i = 0; i < KVL_DROP_COUNT; i++)
-		json_object_set_new(object, kvl_drop_name(i), json_integer((json_int_t)c->drops[i]));
+		json_object_set_new(
+			object, kvl_drop_name(i), json_integer((json_int_t)c->drops[i]));
 	return object;
 }
 
@@ -18,14 +20,15 @@ static json_t *verdicts_object(const uint64_t *counters)
 	json_t *object = json_object();
 
 	for (unsigned int i = 0; i < KVL_VERDICT_COUNT; i++)
-		json_object_set_new(object, kvl_verdict_name(i),
-			json_integer((json_int_t)counters[i]));
+		json_object_set_new(
+			object, kvl_verdict_name(i), json_integer((json_int_t)counters[i]));
 	return object;
 }
 
 static json_t *counters_object(const struct kvl_counters *c)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+	return json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
 		"in", (json_int_t)c->rx, "out", (json_int_t)c->tx, "dropped",
 		(json_int_t)kvl_counters_dropped(c), "held", (json_int_t)kvl_counters_held(c),
 		"requests", (json_int_t)c->requests, "replies", (json_int_t)c->replies, "fallbacks",
@@ -34,6 +37,18 @@ static json_t *counters_object(const struct kvl_counters *c)
 		"pending", (json_int_t)c->pending, "handed_over", (json_int_t)c->inbox_out,
 		"taken_over", (json_int_t)c->inbox_in, "drops", drops_object(c), "verdicts",
 		verdicts_object(c->verdicts), "answered", verdicts_object(c->answered));
+}
+
+static json_t *slow_object(const struct kvl_router *r)
+{
+	struct kvl_slow_counters c;
+	json_t *object = json_object();
+
+	kvl_slow_path_counters(r->slow, &c);
+#define X(name) json_object_set_new(object, #name, json_integer((json_int_t)c.name));
+	KVL_SLOW_COUNTERS(X)
+#undef X
+	return object;
 }
 
 json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_error *error)
@@ -52,6 +67,7 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 		json_object_set_new(object, "id", json_integer(w));
 		json_array_append_new(workers, object);
 	}
+	json_object_set_new(result, "slow_path", slow_object(r));
 	json_object_set_new(result, "workers", workers);
 	return result;
 }

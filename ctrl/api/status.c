@@ -88,9 +88,10 @@ static json_t *alarms_list(const struct kvl_router *r, const struct kvl_publishe
 	json_t *list = json_array();
 
 	if (r->config->nodes_rejected != 0)
-		json_array_append_new(list,
-			json_sprintf("%zu nodes of the configuration are left out: "
-				     "`kvlanectl check` names them", r->config->nodes_rejected));
+		json_array_append_new(
+			list, json_sprintf("%zu nodes of the configuration are left out: "
+					   "`kvlanectl check` names them",
+				      r->config->nodes_rejected));
 	if (r->nodes.eligible == 0)
 		json_array_append_new(list, json_string("no node is eligible: `kvlanectl nodes` "
 							"tells why"));

@@ -48,11 +48,14 @@ static bool node_observe(struct kvl_router *r, uint16_t number, uint64_t now)
 	struct kvl_node *node = &r->nodes.list[number];
 	struct kvl_health_params params = params_of(r, node);
 	struct kvl_node_tally tally;
+	uint64_t in_a_row;
 	bool changed;
 
 	kvl_tally_node(r->workers, r->worker_count, number, false, &tally);
+	/* Those of an id that had the number before are not this node's. */
+	in_a_row = RTE_MIN(tally.timeouts_in_a_row, tally.timeouts - node->base.timeouts);
 	changed = kvl_health_passive(&node->health, &params, tally.replies - node->seen.replies,
-		tally.timeouts - node->seen.timeouts, tally.timeouts_in_a_row, now);
+		tally.timeouts - node->seen.timeouts, in_a_row, now);
 	node->seen.replies = tally.replies;
 	node->seen.timeouts = tally.timeouts;
 	return changed;
@@ -121,8 +124,8 @@ struct kvl_health_watch *kvl_health_watch_new(struct kvl_router *router)
 	if (watch == NULL)
 		return NULL;
 	watch->router = router;
-	watch->probes = kvl_probes_new(router->base, router->config->health.probe_timeout_ms,
-		probe_done, watch);
+	watch->probes = kvl_probes_new(
+		router->base, router->config->health.probe_timeout_ms, probe_done, watch);
 	watch->timer = event_new(router->base, -1, EV_PERSIST, tick, watch);
 	if (watch->probes == NULL || watch->timer == NULL) {
 		kvl_health_watch_free(watch);

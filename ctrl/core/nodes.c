@@ -8,8 +8,8 @@
 /* All eligible nodes alike for now; the scorer will tell them apart. */
 #define WEIGHT_FULL 1000
 
-int kvl_nodes_init(struct kvl_nodes *nodes, uint32_t max, const struct kvl_port *ports,
-	uint16_t port_count)
+int kvl_nodes_init(
+	struct kvl_nodes *nodes, uint32_t max, const struct kvl_port *ports, uint16_t port_count)
 {
 	*nodes = (struct kvl_nodes){.max = max, .ports = ports, .port_count = port_count};
 	nodes->list = calloc(max, sizeof(*nodes->list));
@@ -103,15 +103,16 @@ static bool port_find(const struct kvl_nodes *nodes, struct kvl_node *node)
 	return false;
 }
 
-static void hop_find(const struct kvl_nodes *nodes, struct kvl_node *node,
-	struct kvl_neighbours *neighbours)
+static void hop_find(
+	const struct kvl_nodes *nodes, struct kvl_node *node, struct kvl_neighbours *neighbours)
 {
 	if (node->config.has_nexthop) {
 		node->hop = (struct kvl_hop){.on_link = true};
 		memcpy(node->hop.mac, node->config.nexthop_mac, sizeof(node->hop.mac));
 		node->hop_status = KVL_HOP_OK;
 	} else {
-		node->hop_status = kvl_neighbours_hop(neighbours, &node->config.address, &node->hop);
+		node->hop_status =
+			kvl_neighbours_hop(neighbours, &node->config.address, &node->hop);
 	}
 	node->has_egress = port_find(nodes, node);
 }
@@ -148,14 +149,14 @@ bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbour
 		nodes->eligible += node->reason == NULL;
 		changed |= before.hop_status != node->hop_status
 			   || memcmp(before.hop.mac, node->hop.mac, sizeof(node->hop.mac)) != 0
-			   || before.has_egress != node->has_egress
-			   || before.egress != node->egress || before.reason != node->reason;
+			   || before.has_egress != node->has_egress || before.egress != node->egress
+			   || before.reason != node->reason;
 	}
 	return changed;
 }
 
-static void root_node_fill(const struct kvl_nodes *nodes, const struct kvl_node *node,
-	struct kvl_root_node *root)
+static void root_node_fill(
+	const struct kvl_nodes *nodes, const struct kvl_node *node, struct kvl_root_node *root)
 {
 	const struct kvl_port *port = &nodes->ports[node->egress];
 

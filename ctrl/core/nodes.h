@@ -41,8 +41,8 @@ struct kvl_nodes {
 	uint16_t *weights;
 };
 
-int kvl_nodes_init(struct kvl_nodes *nodes, uint32_t max, const struct kvl_port *ports,
-	uint16_t port_count);
+int kvl_nodes_init(
+	struct kvl_nodes *nodes, uint32_t max, const struct kvl_port *ports, uint16_t port_count);
 void kvl_nodes_free(struct kvl_nodes *nodes);
 
 /*

@@ -13,6 +13,7 @@
 #include "ctrl/core/health_watch.h"
 #include "ctrl/core/log.h"
 #include "ctrl/core/router.h"
+#include "ctrl/core/slow_path.h"
 #include "ctrl/core/steer.h"
 #include "lib/ring/lookup.h"
 
@@ -57,11 +58,27 @@ static struct kvl_topology *root_topology(void *context)
 	return ((struct kvl_router *)context)->topology;
 }
 
+static void root_published(void *context, const struct kvl_root *root)
+{
+	kvl_slow_path_publish(((struct kvl_router *)context)->slow, root);
+}
+
+static void slow_services_open(struct kvl_router *r)
+{
+	struct kvl_endpoint list[KVL_SERVICES_MAX];
+
+	for (uint32_t i = 0; i < r->topology->service_count; i++)
+		list[i] = (struct kvl_endpoint){r->topology->services[i].config.address,
+			r->topology->services[i].config.port};
+	kvl_slow_path_services(r->slow, list, r->topology->service_count);
+}
+
 /* Publish, then open steering for what is new: no worker can meet a service it does not know. */
 static void root_settled(void *context, uint64_t generation)
 {
 	struct kvl_router *r = context;
 
+	slow_services_open(r);
 	kvl_steer_open(r->ports, r->port_count, r->topology);
 }
 
@@ -98,12 +115,14 @@ static int ports_open(struct kvl_router *r, char *error, size_t size)
 
 static int rcu_new(struct kvl_router *r)
 {
-	size_t size = rte_rcu_qsbr_get_memsize(r->config->router.workers);
+	/* The workers, and the slow path's thread as the last one. */
+	uint32_t readers = r->config->router.workers + 1;
+	size_t size = rte_rcu_qsbr_get_memsize(readers);
 
 	r->rcu = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN(size, RTE_CACHE_LINE_SIZE));
 	if (r->rcu == NULL)
 		return -ENOMEM;
-	return rte_rcu_qsbr_init(r->rcu, r->config->router.workers) == 0 ? 0 : -EINVAL;
+	return rte_rcu_qsbr_init(r->rcu, readers) == 0 ? 0 : -EINVAL;
 }
 
 static int workers_new(struct kvl_router *r, char *error, size_t size)
@@ -134,10 +153,11 @@ static int workers_new(struct kvl_router *r, char *error, size_t size)
 			int rc = -rte_errno;
 
 			snprintf(error, size, "worker %u: cannot set up: %s%s", w, strerror(-rc),
-				rc == -EINVAL ? ": router.pending_slots and router.workers leave no "
-						"room for a generation in router.snat_ports"
-					      : ": give more memory (hugepages) or lower "
-						"router.pending_slots, router.max_nodes");
+				rc == -EINVAL
+					? ": router.pending_slots and router.workers leave no "
+					  "room for a generation in router.snat_ports"
+					: ": give more memory (hugepages) or lower "
+					  "router.pending_slots, router.max_nodes");
 			return rc;
 		}
 		r->sockets[w] = r->workers[w]->socket;
@@ -147,8 +167,8 @@ static int workers_new(struct kvl_router *r, char *error, size_t size)
 	return 0;
 }
 
-static struct kvl_topology *topology_build(struct kvl_router *r, const struct kvl_config *config,
-	struct kvl_diags *diags)
+static struct kvl_topology *topology_build(
+	struct kvl_router *r, const struct kvl_config *config, struct kvl_diags *diags)
 {
 	struct kvl_topology_params params = {
 		.revision = r->topology == NULL ? 1 : r->topology->revision + 1,
@@ -202,7 +222,8 @@ static void topology_switch(struct kvl_router *r, struct kvl_topology *t)
 	struct kvl_topology *old = r->topology;
 
 	r->topology = t;
-	kvl_nodes_follow(&r->nodes, t, r->workers, r->worker_count, kvl_now_ms(), number_changed, r);
+	kvl_nodes_follow(
+		&r->nodes, t, r->workers, r->worker_count, kvl_now_ms(), number_changed, r);
 	watch_update(r);
 	kvl_nodes_resolve(&r->nodes, r->neighbours);
 	if (old != NULL)
@@ -215,6 +236,7 @@ static int core_new(struct kvl_router *r, struct kvl_diags *diags)
 	const struct kvl_publisher_ops ops = {
 		.describe = root_describe,
 		.topology = root_topology,
+		.published = root_published,
 		.settled = root_settled,
 		.context = r,
 	};
@@ -223,11 +245,13 @@ static int core_new(struct kvl_router *r, struct kvl_diags *diags)
 	r->node_numbers = kvl_numbers_new(r->config->router.max_nodes, QUARANTINE_MS);
 	r->service_numbers = kvl_numbers_new(KVL_SERVICES_MAX * 4, QUARANTINE_MS);
 	r->neighbours = kvl_neighbours_new(r->base, neighbours_changed, r);
-	r->publisher = kvl_publisher_new(r->base, r->workers, r->worker_count, r->port_count,
-		r->rcu, &ops);
-	if (r->node_numbers == NULL || r->service_numbers == NULL || r->neighbours == NULL
-		|| r->publisher == NULL
-		|| kvl_nodes_init(&r->nodes, r->config->router.max_nodes, r->ports, r->port_count) < 0)
+	r->publisher = kvl_publisher_new(
+		r->base, r->workers, r->worker_count, r->port_count, r->rcu, &ops);
+	r->slow = kvl_slow_path_new(r->rcu, r->worker_count);
+	if (r->slow == NULL || r->node_numbers == NULL || r->service_numbers == NULL
+		|| r->neighbours == NULL || r->publisher == NULL
+		|| kvl_nodes_init(&r->nodes, r->config->router.max_nodes, r->ports, r->port_count)
+			   < 0)
 		return -ENOMEM;
 	t = topology_build(r, r->config, diags);
 	if (t == NULL)
@@ -255,7 +279,9 @@ int kvl_router_start(struct kvl_router *r, struct event_base *base, const char *
 	struct kvl_diags diags = {0};
 	int rc;
 
-	*r = (struct kvl_router){.base = base, .config_path = config_path, .config = config,
+	*r = (struct kvl_router){.base = base,
+		.config_path = config_path,
+		.config = config,
 		.started_ms = kvl_now_ms()};
 	error[0] = '\0';
 	rc = ports_open(r, error, error_size);
@@ -273,7 +299,7 @@ int kvl_router_start(struct kvl_router *r, struct event_base *base, const char *
 		snprintf(error, error_size, "cannot start: %s", strerror(-rc));
 	/* The first roots are in place before any worker ran: steering may open at once. */
 	if (rc == 0)
-		kvl_steer_open(r->ports, r->port_count, r->topology);
+		root_settled(r, 1);
 	return rc;
 }
 
@@ -291,6 +317,7 @@ void kvl_router_stop(struct kvl_router *r)
 	if (r->workers_running)
 		kvl_steer_close(r->ports, r->port_count, NULL);
 	workers_stop(r);
+	kvl_slow_path_free(r->slow);
 	kvl_health_watch_free(r->health);
 	kvl_publisher_free(r->publisher);
 	kvl_neighbours_free(r->neighbours);
@@ -308,8 +335,8 @@ void kvl_router_stop(struct kvl_router *r)
 }
 
 /* Settings that workers and ports were built with cannot follow a reload. */
-static void restart_check(const struct kvl_config *a, const struct kvl_config *b,
-	struct kvl_diags *diags)
+static void restart_check(
+	const struct kvl_config *a, const struct kvl_config *b, struct kvl_diags *diags)
 {
 	const struct kvl_router_config *x = &a->router, *y = &b->router;
 	bool ports = a->port_count == b->port_count;

@@ -9,6 +9,7 @@
  * follows the world (neighbours, health, publisher). One thread, the event loop on the main lcore.
  */
 struct kvl_health_watch;
+struct kvl_slow_path;
 
 struct kvl_router {
 	struct event_base *base;
@@ -30,6 +31,7 @@ struct kvl_router {
 	struct kvl_neighbours *neighbours;
 	struct kvl_health_watch *health;
 	struct kvl_publisher *publisher;
+	struct kvl_slow_path *slow;
 };
 
 /*

@@ -24,7 +24,8 @@ void kvl_tally_node(struct kvl_worker *const *workers, uint16_t count, uint16_t 
 	struct kvl_node_tally *tally);
 
 /* All of struct kvl_counters, member by member. */
-void kvl_tally_counters(struct kvl_worker *const *workers, uint16_t count, struct kvl_counters *sum);
+void kvl_tally_counters(
+	struct kvl_worker *const *workers, uint16_t count, struct kvl_counters *sum);
 
 /* later - earlier for what only grows; gauges from later. */
 void kvl_tally_since(const struct kvl_node_tally *later, const struct kvl_node_tally *earlier,

@@ -10,7 +10,7 @@ static bool node_same(const struct kvl_node_config *a, const struct kvl_node_con
 	return strcmp(a->id, b->id) == 0 && kvl_addr_eq(&a->address, &b->address)
 	       && a->port == b->port && strcmp(a->host, b->host) == 0
 	       && strcmp(a->zone, b->zone) == 0 && strcmp(a->pool, b->pool) == 0
-	       && a->weight == b->weight && a->has_nexthop == b->has_nexthop
+	       && strcmp(a->ketama_name, b->ketama_name) == 0 && a->weight == b->weight && a->has_nexthop == b->has_nexthop
 	       && (!a->has_nexthop
 		       || (memcmp(a->nexthop_mac, b->nexthop_mac, sizeof(a->nexthop_mac)) == 0
 			       && strcmp(a->nexthop_port, b->nexthop_port) == 0));

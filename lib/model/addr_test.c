@@ -33,8 +33,8 @@ static void test_addr_round_trip(void **state)
 
 static void test_addr_v4_bytes(void **state)
 {
-	static const uint8_t want[16] = {[10] = 0xff, [11] = 0xff, [12] = 10, [13] = 1, [14] = 2,
-		[15] = 3};
+	static const uint8_t want[16] = {
+		[10] = 0xff, [11] = 0xff, [12] = 10, [13] = 1, [14] = 2, [15] = 3};
 	struct kvl_addr a, b;
 	uint32_t be;
 
@@ -65,8 +65,8 @@ static void test_addr_refused(void **state)
 static void test_mac(void **state)
 {
 	static const char *const bad[] = {"", "02:00:00:00:00", "02:00:00:00:00:0", "2:0:0:0:0:1",
-		"02:00:00:00:00:0g", "02-00-00-00-00-01", "02:00:00:00:00:01:", "02:00:00:00:00:01 ",
-		"0200.0000.0001"};
+		"02:00:00:00:00:0g", "02-00-00-00-00-01",
+		"02:00:00:00:00:01:", "02:00:00:00:00:01 ", "0200.0000.0001"};
 	static const uint8_t want[6] = {0x02, 0xaB, 0xcD, 0xeF, 0x90, 0x01};
 	uint8_t mac[6], before[6];
 

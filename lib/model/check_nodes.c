@@ -97,8 +97,7 @@ static bool own_address_check(struct draft *d, struct walk *w, struct node_draft
 			return false;
 		}
 	for (size_t i = 0; i < d->port_count; i++)
-		if (d->ports[i].has_snat
-			&& kvl_addr_eq(&n->config.address, &d->ports[i].snat)) {
+		if (d->ports[i].has_snat && kvl_addr_eq(&n->config.address, &d->ports[i].snat)) {
 			node_leave_out(d, w, n, NODE_ADDRESS, text, "snat address of port %s",
 				d->ports[i].name);
 			return false;
@@ -114,8 +113,8 @@ static void dsr_port_check(struct draft *d, struct walk *w, struct node_draft *n
 	for (size_t i = 0; i < d->service_count; i++) {
 		const struct kvl_service_config *s = &d->services[i].config;
 
-		if (d->services[i].faulty || s->mode != KVL_MODE_DSR || strcmp(s->pool, n->config.pool) != 0
-			|| s->port == n->config.port)
+		if (d->services[i].faulty || s->mode != KVL_MODE_DSR
+			|| strcmp(s->pool, n->config.pool) != 0 || s->port == n->config.port)
 			continue;
 		snprintf(text, sizeof(text), "%u", n->config.port);
 		node_leave_out(d, w, n, NODE_PORT, text, "must be %u, the port of dsr service %s",
@@ -124,12 +123,23 @@ static void dsr_port_check(struct draft *d, struct walk *w, struct node_draft *n
 	}
 }
 
+static bool nexthop_check(struct draft *d, struct walk *w, struct node_draft *n)
+{
+	if (!n->config.has_nexthop)
+		return true;
+	for (size_t i = 0; i < d->port_count; i++)
+		if (strcmp(d->ports[i].name, n->config.nexthop_port) == 0)
+			return true;
+	node_leave_out(d, w, n, NODE_NEXTHOP, n->config.nexthop_port, "must be the name of a port");
+	return false;
+}
+
 void nodes_services_check(struct draft *d, struct walk *w)
 {
 	for (size_t i = 0; i < d->node_count; i++) {
 		struct node_draft *n = &d->nodes[i];
 
-		if (!n->left_out && own_address_check(d, w, n))
+		if (!n->left_out && own_address_check(d, w, n) && nexthop_check(d, w, n))
 			dsr_port_check(d, w, n);
 	}
 }

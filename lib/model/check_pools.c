@@ -30,8 +30,8 @@ static size_t distinct(const char **texts, size_t count)
 	return n;
 }
 
-static struct pool pool_measure(const struct draft *d, const struct kvl_service_config *s,
-	const char **hosts)
+static struct pool pool_measure(
+	const struct draft *d, const struct kvl_service_config *s, const char **hosts)
 {
 	struct pool p = {0};
 
@@ -75,8 +75,8 @@ static void replication_check(struct walk *w, const struct service_draft *s, con
 			p->hosts == 1 ? "" : "s");
 }
 
-static void service_pool_check(const struct draft *d, struct walk *w,
-	const struct service_draft *s, const char **hosts)
+static void service_pool_check(
+	const struct draft *d, struct walk *w, const struct service_draft *s, const char **hosts)
 {
 	const struct pool p = pool_measure(d, &s->config, hosts);
 

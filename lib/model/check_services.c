@@ -20,8 +20,7 @@ static void snat_overlap_check(struct draft *d, struct walk *w, const struct ser
 	char text[8];
 
 	for (size_t i = 0; i < d->port_count; i++) {
-		if (!d->ports[i].has_snat
-			|| !kvl_addr_eq(&d->ports[i].snat, &s->config.address)
+		if (!d->ports[i].has_snat || !kvl_addr_eq(&d->ports[i].snat, &s->config.address)
 			|| s->config.port < r->snat_first || s->config.port > r->snat_last)
 			continue;
 		snprintf(text, sizeof(text), "%u", s->config.port);

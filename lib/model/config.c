@@ -35,31 +35,6 @@ static const struct field topology_fields[] = {
 	{"nodes", .nested = nodes_walk, .required = true},
 };
 
-static void draft_free(struct draft *d)
-{
-	if (d == NULL)
-		return;
-	kvl_config_free(d->config);
-	free(d->nodes);
-	free(d);
-}
-
-static struct draft *draft_new(void)
-{
-	struct draft *d = calloc(1, sizeof(*d));
-
-	if (d == NULL)
-		return NULL;
-	d->config = calloc(1, sizeof(*d->config));
-	d->nodes = calloc(KVL_NODES_MAX, sizeof(*d->nodes));
-	if (d->config == NULL || d->nodes == NULL) {
-		draft_free(d);
-		return NULL;
-	}
-	router_defaults(d->config);
-	return d;
-}
-
 static int main_walk(struct draft *d, struct walk *w, const char *text, size_t len)
 {
 	struct pos at[TOP_FIELDS];
@@ -111,57 +86,6 @@ static void draft_check(struct draft *d, struct walk *main, struct walk *nodes)
 	pools_check(d, main, nodes);
 }
 
-static void *array_copy(const void *from, size_t count, size_t size)
-{
-	void *to = calloc(count + 1, size);
-
-	if (to != NULL)
-		memcpy(to, from, count * size);
-	return to;
-}
-
-/* Moves the draft's contents into its configuration. */
-static int draft_finish(struct draft *d)
-{
-	struct kvl_config *c = d->config;
-
-	c->ports = array_copy(d->ports, d->port_count, sizeof(*c->ports));
-	c->services = calloc(d->service_count + 1, sizeof(*c->services));
-	c->nodes = calloc(d->node_count + 1, sizeof(*c->nodes));
-	if (c->ports == NULL || c->services == NULL || c->nodes == NULL)
-		return -ENOMEM;
-	c->port_count = d->port_count;
-	for (size_t i = 0; i < d->service_count; i++)
-		c->services[c->service_count++] = d->services[i].config;
-	for (size_t i = 0; i < d->node_count; i++)
-		if (!d->nodes[i].left_out)
-			c->nodes[c->node_count++] = d->nodes[i].config;
-	c->nodes_rejected = d->nodes_rejected;
-	return 0;
-}
-
-/* The result of it all: the configuration, or NULL with errno and at least one error said. */
-static struct kvl_config *draft_result(struct draft *d, int ret, const char *name,
-	struct kvl_diags *diags)
-{
-	struct kvl_config *config = NULL;
-
-	if (ret == 0 && diags->errors > 0)
-		ret = -EINVAL;
-	if (ret == 0)
-		ret = draft_finish(d);
-	if (ret < 0 && diags->errors == 0)
-		kvl_diag_add(diags, KVL_DIAG_ERROR, "%s: %s", name, strerror(-ret));
-	if (ret == 0) {
-		config = d->config;
-		d->config = NULL;
-	}
-	draft_free(d);
-	if (ret < 0)
-		errno = -ret;
-	return config;
-}
-
 static struct walk walk_new(const char *name, struct kvl_diags *diags)
 {
 	return (struct walk){.name = name, .diags = diags, .severity = KVL_DIAG_ERROR};
@@ -187,8 +111,7 @@ static int topology_path(struct draft *d, struct walk *w)
 	const int dir = d->topology[0] == '/' || slash == NULL ? 0 : (int)(slash - w->name + 1);
 	const size_t size = sizeof(d->config->topology);
 
-	if ((size_t)snprintf(d->config->topology, size, "%.*s%s", dir, w->name, d->topology)
-		< size)
+	if ((size_t)snprintf(d->config->topology, size, "%.*s%s", dir, w->name, d->topology) < size)
 		return 0;
 	walk_fault(w, d->topology_at, "topology", d->topology, "path too long");
 	return -ENAMETOOLONG;
@@ -245,8 +168,8 @@ out:
 	return draft_result(d, ret, path, diags);
 }
 
-struct kvl_config *kvl_config_parse(const char *text, size_t len, const char *name,
-	struct kvl_diags *diags)
+struct kvl_config *kvl_config_parse(
+	const char *text, size_t len, const char *name, struct kvl_diags *diags)
 {
 	struct walk main = walk_new(name, diags);
 	struct draft *d = draft_new();
@@ -267,14 +190,4 @@ struct kvl_config *kvl_config_parse(const char *text, size_t len, const char *na
 	draft_check(d, &main, &main);
 out:
 	return draft_result(d, ret, name, diags);
-}
-
-void kvl_config_free(struct kvl_config *config)
-{
-	if (config == NULL)
-		return;
-	free(config->ports);
-	free(config->services);
-	free(config->nodes);
-	free(config);
 }

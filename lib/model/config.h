@@ -41,56 +41,69 @@ enum kvl_poll {
 	KVL_POLL_ADAPTIVE, /* a worker that found nothing for a while sleeps up to 50 us */
 };
 
+enum kvl_hugepages {
+	KVL_HUGE_AUTO, /* when there are enough; else without, with a warning */
+	KVL_HUGE_ON,   /* not without */
+	KVL_HUGE_OFF,
+};
+
 /* `ports:` */
 struct kvl_port_config {
 	char name[KVL_NAME_MAX];
-	char device[KVL_DEVICE_MAX];  /* DPDK device string: "net_af_xdp0,iface=eth1", PCI address */
-	char interface[KVL_NAME_MAX]; /* kernel's name of it; "" = none. Default: the device's iface= */
+	char device[KVL_DEVICE_MAX];  /* DPDK device: "net_af_xdp0,iface=eth1", PCI address */
+	char interface[KVL_NAME_MAX]; /* kernel's name; "" = none. Default: the device's iface= */
 	struct kvl_addr snat;         /* source address toward nodes; all zero = none */
 	bool has_snat;
 };
 
 /* `health:`; all times in milliseconds */
 struct kvl_health_config {
-	uint32_t timeouts_to_down;  /* consecutive timeouts that take a node out; 1..100, default 3 */
+	uint32_t timeouts_to_down;  /* in a row, that take a node out; 1..1000000, default 3 */
 	uint32_t probe_interval_ms; /* 10..60000, default 500 */
 	uint32_t probe_timeout_ms;  /* 1..probe_interval_ms, default 200 */
-	uint32_t passive_fresh_ms;  /* no passive data for this long: probe; 100..3600000, default 30000 */
+	uint32_t passive_fresh_ms;  /* without passive data: probe; 100..3600000, default 30000 */
 };
 
 /* `router:` */
 struct kvl_router_config {
 	char control_socket[KVL_PATH_MAX]; /* default /run/kvlane/kvlane.sock */
 	uint32_t workers;                  /* 1..KVL_WORKERS_MAX, default 1 */
-	uint32_t pending_slots;            /* per worker, a power of two, 1024..1048576; default 65536 */
-	uint16_t snat_first, snat_last;    /* 2^k ports, k >= 10, on a 2^k boundary; default 16384-32767 */
-	uint32_t mbufs;                    /* per port and queue; 4096..262144, default 8192 */
-	enum kvl_poll poll;                /* default busy */
-	enum { KVL_HUGE_AUTO, KVL_HUGE_ON, KVL_HUGE_OFF } hugepages; /* default auto */
-	uint32_t max_nodes;                /* default 1024, at most KVL_NODES_MAX */
+	uint32_t pending_slots; /* per worker, a power of two, 1024..1048576; default 65536 */
+	/* 2^k ports, k >= 10, on a 2^k boundary; default 16384-32767. */
+	uint16_t snat_first, snat_last;
+	uint32_t mbufs; /* per port and queue; 4096..262144, default 8192 */
+	/* CPUs: the control core's, then one for each worker; count 0: chosen from those allowed. */
+	uint16_t cores[KVL_WORKERS_MAX + 1];
+	uint16_t core_count;
+	enum kvl_poll poll;           /* default busy */
+	enum kvl_hugepages hugepages; /* default auto */
+	uint32_t max_nodes;           /* default 1024, at most KVL_NODES_MAX */
 };
 
 /* One element of `services:` */
 struct kvl_service_config {
 	char name[KVL_NAME_MAX];
 	struct kvl_addr address;
-	uint16_t port;                 /* default 11211 */
-	enum kvl_mode mode;            /* default nat */
-	char pool[KVL_NAME_MAX];       /* default "default" */
+	uint16_t port;           /* default 11211 */
+	enum kvl_mode mode;      /* default nat */
+	char pool[KVL_NAME_MAX]; /* default "default" */
 	struct kvl_placement_params placement;
-	uint32_t timeout_ms;           /* of one request; 1..60000, default 1000 */
-	unsigned int line;             /* where it stands, for later messages */
+	uint32_t timeout_ms; /* of one request; 1..60000, default 1000 */
+	unsigned int line;   /* where it stands, for later messages */
 };
 
 /* One element of `nodes:` */
 struct kvl_node_config {
 	char id[KVL_NAME_MAX];
 	struct kvl_addr address;
-	uint16_t port;                 /* default 11211 */
-	char host[KVL_NAME_MAX];       /* default: the address as text */
-	char zone[KVL_NAME_MAX];       /* default "default" */
-	char pool[KVL_NAME_MAX];       /* default "default" */
-	uint32_t weight;               /* 100 = one share; 1..10000, default 100 */
+	uint16_t port;           /* default 11211 */
+	char host[KVL_NAME_MAX]; /* default: the address as text */
+	char zone[KVL_NAME_MAX]; /* default "default" */
+	char pool[KVL_NAME_MAX]; /* default "default" */
+	/* For ketama placements: the server's name in the clients' lists; default: the address,
+	 * and ":PORT" when that is not 11211. */
+	char ketama_name[KVL_NAME_MAX];
+	uint32_t weight; /* 100 = one share; 1..10000, default 100 */
 	/* Static next hop, for ports that the kernel does not know (`nexthop: {mac:, port:}`). */
 	bool has_nexthop;
 	uint8_t nexthop_mac[6];
@@ -143,11 +156,11 @@ struct kvl_config *kvl_config_load(const char *path, struct kvl_diags *diags);
 
 /* The same from memory; `name` stands for the path in messages. No `topology:` file is followed
  * (it is an error there): this is what the fuzzer drives. */
-struct kvl_config *kvl_config_parse(const char *text, size_t len, const char *name,
-	struct kvl_diags *diags);
+struct kvl_config *kvl_config_parse(
+	const char *text, size_t len, const char *name, struct kvl_diags *diags);
 
 void kvl_config_free(struct kvl_config *config);
 
 /* Appends a message, counting what does not fit. Also for later stages (ports, next hops). */
-__attribute__((format(printf, 3, 4))) void kvl_diag_add(struct kvl_diags *diags,
-	enum kvl_severity severity, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void kvl_diag_add(
+	struct kvl_diags *diags, enum kvl_severity severity, const char *format, ...);

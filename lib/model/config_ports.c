@@ -52,8 +52,8 @@ static void port_compare(struct walk *w, const struct draft *d, size_t other,
 		walk_fault(w, at[PORT_INTERFACE], path, port->interface,
 			"interface of ports[%zu] as well", other);
 	if (port->has_snat && o->has_snat && kvl_addr_eq(&o->snat, &port->snat))
-		walk_fault(w, at[PORT_SNAT], path, NULL, "snat address of ports[%zu] as well",
-			other);
+		walk_fault(
+			w, at[PORT_SNAT], path, NULL, "snat address of ports[%zu] as well", other);
 }
 
 static void port_walk(struct walk *w, yaml_node_t *element, const char *path, void *object)

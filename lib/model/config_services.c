@@ -12,7 +12,9 @@ static int set_placement(const struct field *f, const char *text, void *to, char
 
 	if (kvl_placement_parse(text, kind) == 0)
 		return 0;
-	snprintf(why, size, "must be ring (consistent_hashing) or modulo (hash_modulo)");
+	snprintf(why, size,
+		"must be ring (consistent_hashing), modulo (hash_modulo), rendezvous, maglev, "
+		"jump, ketama or ketama_unweighted");
 	return -EINVAL;
 }
 
@@ -48,25 +50,32 @@ static const struct kvl_service_config service_default = {
 	.port = 11211,
 	.mode = KVL_MODE_NAT,
 	.pool = "default",
-	.placement = {
-		.kind = KVL_PLACE_RING,
-		.replication = 1,
-		.vnodes = KVL_VNODES_DEFAULT,
-	},
+	.placement =
+		{
+			.kind = KVL_PLACE_RING,
+			.replication = 1,
+			.vnodes = KVL_VNODES_DEFAULT,
+		},
 	.timeout_ms = 1000,
 };
 
-static void service_compare(struct walk *w, const struct service_draft *o,
-	const struct service_draft *s)
+/* Against one that stands before. Returns whether something was said: once is enough. */
+static bool service_compare(
+	struct walk *w, const struct service_draft *o, const struct service_draft *s)
 {
 	const struct kvl_service_config *a = &o->config, *b = &s->config;
 
-	if (b->name[0] != '\0' && strcmp(a->name, b->name) == 0)
+	if (b->name[0] != '\0' && strcmp(a->name, b->name) == 0) {
 		walk_fault(w, s->at[SERVICE_NAME], s->path, b->name, "name of %s as well", o->path);
+		return true;
+	}
 	if (!o->faulty && !s->faulty && kvl_addr_eq(&a->address, &b->address)
-		&& a->port == b->port)
+		&& a->port == b->port) {
 		walk_fault(w, s->at[SERVICE_ADDRESS], s->path, NULL,
 			"address and port of %s as well", o->path);
+		return true;
+	}
+	return false;
 }
 
 static void service_walk(struct walk *w, yaml_node_t *element, const char *path, void *object)
@@ -81,7 +90,8 @@ static void service_walk(struct walk *w, yaml_node_t *element, const char *path,
 	walk_map(w, element, path, service_fields, SERVICE_FIELDS, &s->config, s->at);
 	s->faulty = w->faulty;
 	for (size_t i = 0; i < d->service_count; i++)
-		service_compare(w, &d->services[i], s);
+		if (service_compare(w, &d->services[i], s))
+			break;
 	d->service_count++;
 }
 

@@ -36,6 +36,7 @@ enum node_field {
 	NODE_HOST,
 	NODE_ZONE,
 	NODE_POOL,
+	NODE_KETAMA_NAME,
 	NODE_WEIGHT,
 	NODE_NEXTHOP,
 	NODE_FIELDS,
@@ -60,6 +61,16 @@ struct draft {
 	struct pos nodes_at, ports_at, topology_at;
 	char topology[4096]; /* as written */
 };
+
+/* A draft full of defaults, or NULL without memory. */
+struct draft *draft_new(void);
+
+/*
+ * Ends a draft (NULL: there never was one). With ret 0 and no error said it becomes the
+ * configuration; otherwise NULL with errno, and an error is said if none was.
+ */
+struct kvl_config *draft_result(
+	struct draft *d, int ret, const char *name, struct kvl_diags *diags);
 
 /* Parts of the file: what walk_map() calls for `router:` and so on. object is the draft. */
 void router_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);

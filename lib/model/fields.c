@@ -48,8 +48,8 @@ int set_power(const struct field *f, const char *text, void *to, char *why, size
 	uint64_t v;
 
 	if (digits_parse(text, &v) < 0 || v < f->min || v > f->max || (v & (v - 1)) != 0) {
-		snprintf(why, size, "must be a power of two, %" PRIu64 "..%" PRIu64, f->min,
-			f->max);
+		snprintf(
+			why, size, "must be a power of two, %" PRIu64 "..%" PRIu64, f->min, f->max);
 		return -EINVAL;
 	}
 	uint_store(to, f->size, v);
@@ -104,7 +104,10 @@ int set_choice(const struct field *f, const char *text, void *to, char *why, siz
 	n = (size_t)snprintf(why, size, "must be ");
 	for (const struct choice *c = f->choices; c->name != NULL && n < size; c++)
 		n += (size_t)snprintf(why + n, size - n, "%s%s",
-			c == f->choices ? "" : c[1].name != NULL ? ", " : " or ", c->name);
+			c == f->choices     ? ""
+			: c[1].name != NULL ? ", "
+					    : " or ",
+			c->name);
 	return -EINVAL;
 }
 
@@ -117,14 +120,14 @@ static const char *address_special(const struct kvl_addr *a)
 	if (kvl_addr_is_v4(a)) {
 		const uint8_t *b = a->bytes + 12;
 
-		return v4 == 0 ? "the unspecified"
+		return v4 == 0            ? "the unspecified"
 		       : v4 == UINT32_MAX ? "the broadcast"
 		       : b[0] >> 4 == 0xe ? "a multicast"
 					  : NULL;
 	}
 	return kvl_addr_eq(a, &unspecified) ? "the unspecified"
-	       : a->bytes[0] == 0xff ? "a multicast"
-				     : NULL;
+	       : a->bytes[0] == 0xff        ? "a multicast"
+					    : NULL;
 }
 
 int set_address(const struct field *f, const char *text, void *to, char *why, size_t size)

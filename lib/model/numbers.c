@@ -69,8 +69,7 @@ static bool number_free(const struct kvl_numbers *n, uint32_t number, uint64_t n
 	if (e->id == NULL)
 		return true;
 	/* A clock that went back keeps the quarantine rather than ends it. */
-	return !e->live && now_ms >= e->released_ms
-	       && now_ms - e->released_ms >= n->quarantine_ms;
+	return !e->live && now_ms >= e->released_ms && now_ms - e->released_ms >= n->quarantine_ms;
 }
 
 uint16_t kvl_numbers_take(struct kvl_numbers *n, const char *id, uint64_t now_ms)

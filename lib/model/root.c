@@ -59,8 +59,8 @@ static int rows_check(const struct kvl_root *root, const struct kvl_placement *p
 	return 0;
 }
 
-static int root_check(const struct kvl_root *root, const struct kvl_root_spec *spec,
-	uint32_t port_count)
+static int root_check(
+	const struct kvl_root *root, const struct kvl_root_spec *spec, uint32_t port_count)
 {
 	const struct kvl_root_service *services = kvl_root_services(root);
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
@@ -112,8 +112,8 @@ int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_
 	root->node_count = spec->node_count;
 	root->size = kvl_root_size(spec);
 	root->services_off = line_up(sizeof(*root));
-	root->nodes_off = root->services_off
-			  + line_up(spec->service_count * sizeof(*spec->services));
+	root->nodes_off =
+		root->services_off + line_up(spec->service_count * sizeof(*spec->services));
 	root->weights_off = root->nodes_off + line_up(spec->node_count * sizeof(*spec->nodes));
 
 	if (spec->service_count != 0)

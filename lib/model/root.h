@@ -48,7 +48,7 @@ _Static_assert(sizeof(struct kvl_root_node) == 64, "one cache line a node");
 
 struct kvl_root_service {
 	struct kvl_addr address;
-	uint16_t port; /* host order */
+	uint16_t port;   /* host order */
 	uint16_t number; /* stable, see numbers.h */
 	uint8_t mode;    /* enum kvl_mode */
 	uint8_t replication;
@@ -113,7 +113,7 @@ static inline const uint16_t *kvl_root_weights(const struct kvl_root *root, unsi
 {
 	const uint16_t *all = (const void *)((const char *)root + root->weights_off);
 
-	return all + (size_t)class * root->node_count;
+	return all + (size_t) class * root->node_count;
 }
 
 /* First slot of an IPv4 VIP. Fibonacci hashing: the product's top bits mix all input bits. */
@@ -125,8 +125,8 @@ static inline uint32_t kvl_vip_slot(uint32_t address_be, uint16_t port)
 }
 
 /* The service of an IPv4 address (network order) and port (host order); NULL when there is none. */
-static inline const struct kvl_root_service *kvl_root_service_v4(const struct kvl_root *root,
-	uint32_t address_be, uint16_t port)
+static inline const struct kvl_root_service *kvl_root_service_v4(
+	const struct kvl_root *root, uint32_t address_be, uint16_t port)
 {
 	const struct kvl_root_service *services = kvl_root_services(root);
 	uint32_t slot = kvl_vip_slot(address_be, port);

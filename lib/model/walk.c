@@ -26,7 +26,7 @@ static const char *value_show(const char *value, char out[VALUE_SHOWN + 4])
 {
 	size_t n = 0;
 
-	for (; value[n] != '\0' && n < VALUE_SHOWN; n++)
+	for (; n < VALUE_SHOWN && value[n] != '\0'; n++)
 		out[n] = isprint((unsigned char)value[n]) ? value[n] : '?';
 	strcpy(out + n, value[n] != '\0' ? "..." : "");
 	return out;
@@ -40,8 +40,8 @@ static const char *name_show(const char *name)
 	return n > max ? name + n - max : name;
 }
 
-void walk_fault(struct walk *w, struct pos at, const char *path, const char *value,
-	const char *format, ...)
+void walk_fault(
+	struct walk *w, struct pos at, const char *path, const char *value, const char *format, ...)
 {
 	char shown[VALUE_SHOWN + 4] = "", message[200];
 	va_list ap;
@@ -81,7 +81,7 @@ static void path_join(char out[WALK_PATH_MAX], const char *path, const char *key
 
 static const char *kind_name(const yaml_node_t *node)
 {
-	return node->type == YAML_SEQUENCE_NODE ? "a list"
+	return node->type == YAML_SEQUENCE_NODE  ? "a list"
 	       : node->type == YAML_MAPPING_NODE ? "a mapping"
 						 : "one value";
 }
@@ -121,9 +121,8 @@ static void key_unknown(struct walk *w, const yaml_node_t *key, const char *path
 }
 
 /* One key and its value; seen[] is where each field was given before. */
-static void pair_walk(struct walk *w, const yaml_node_t *key, yaml_node_t *value,
-	const char *path, const struct field *fields, size_t count, void *object,
-	struct pos seen[])
+static void pair_walk(struct walk *w, const yaml_node_t *key, yaml_node_t *value, const char *path,
+	const struct field *fields, size_t count, void *object, struct pos seen[])
 {
 	const char *text = walk_text(key);
 	char at[WALK_PATH_MAX];
@@ -142,8 +141,8 @@ static void pair_walk(struct walk *w, const yaml_node_t *key, yaml_node_t *value
 		return;
 	}
 	if (seen[i].line != 0) {
-		walk_fault(w, walk_pos(key), at, NULL, "given twice, first in line %u",
-			seen[i].line);
+		walk_fault(
+			w, walk_pos(key), at, NULL, "given twice, first in line %u", seen[i].line);
 		return;
 	}
 	seen[i] = walk_pos(value);
@@ -192,8 +191,8 @@ void walk_list(struct walk *w, yaml_node_t *list, const char *path, size_t max,
 	}
 	n = (size_t)(list->data.sequence.items.top - list->data.sequence.items.start);
 	if (n > max) {
-		walk_fault(w, walk_pos(list), path, NULL, "%zu elements: must be at most %zu", n,
-			max);
+		walk_fault(
+			w, walk_pos(list), path, NULL, "%zu elements: must be at most %zu", n, max);
 		n = max;
 	}
 	item = list->data.sequence.items.start;
@@ -207,8 +206,8 @@ yaml_node_t *walk_find(struct walk *w, const yaml_node_t *map, const char *key)
 {
 	if (map->type != YAML_MAPPING_NODE)
 		return NULL;
-	for (yaml_node_pair_t *p = map->data.mapping.pairs.start;
-		p < map->data.mapping.pairs.top; p++) {
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
+		p++) {
 		const char *text = walk_text(yaml_document_get_node(&w->doc, p->key));
 
 		if (text != NULL && strcmp(text, key) == 0)

@@ -86,8 +86,8 @@ void walk_list(struct walk *w, yaml_node_t *list, const char *path, size_t max,
 /* `name:line:column: path: value: message` in w->severity; value NULL is left out. */
 __attribute__((format(printf, 5, 6))) void walk_fault(struct walk *w, struct pos at,
 	const char *path, const char *value, const char *format, ...);
-__attribute__((format(printf, 4, 5))) void walk_warn(struct walk *w, struct pos at,
-	const char *path, const char *format, ...);
+__attribute__((format(printf, 4, 5))) void walk_warn(
+	struct walk *w, struct pos at, const char *path, const char *format, ...);
 
 /* Setters (fields.c). Ranges are of the value, or of the length of names and texts. */
 int set_uint(const struct field *f, const char *text, void *to, char *why, size_t size);

@@ -17,14 +17,18 @@ const char *kvl_verdict_name(enum kvl_verdict verdict)
 }
 
 /*
- * Several commands are refused together, unread behind the first: one of them may be waited for,
- * so the first one's quietness does not count.
+ * As memcached does it: noreply hides errors too, while meta's q and the binary quiet opcodes hide
+ * only what went well (MEMCACHED-UDP.md), for their users wait for a fence and take silence for
+ * success. Several commands are refused together, unread behind the first: one of them may be
+ * waited for, so the first one's noreply does not count.
  */
 static bool answer_wanted(enum kvl_verdict verdict, const struct kvl_request *req)
 {
+	bool noreply = req->proto == KVL_PROTO_TEXT && (req->flags & KVL_REQ_QUIET);
+
 	if (verdict >= KVL_VERDICT_COUNT || verdicts[verdict].answer == NULL)
 		return false;
-	return verdict == KVL_REQUEST_MULTI_COMMAND || !(req->flags & KVL_REQ_QUIET);
+	return verdict == KVL_REQUEST_MULTI_COMMAND || !noreply;
 }
 
 static size_t text_answer(const char *text, uint8_t *out)

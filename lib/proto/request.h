@@ -30,13 +30,32 @@ enum kvl_proto {
 enum kvl_op {
 	KVL_OP_NONE, /* not recognised */
 	/* classic, one key or more */
-	KVL_OP_GET, KVL_OP_GETS, KVL_OP_GAT, KVL_OP_GATS,
-	KVL_OP_SET, KVL_OP_ADD, KVL_OP_REPLACE, KVL_OP_APPEND, KVL_OP_PREPEND, KVL_OP_CAS,
-	KVL_OP_INCR, KVL_OP_DECR, KVL_OP_TOUCH, KVL_OP_DELETE,
+	KVL_OP_GET,
+	KVL_OP_GETS,
+	KVL_OP_GAT,
+	KVL_OP_GATS,
+	KVL_OP_SET,
+	KVL_OP_ADD,
+	KVL_OP_REPLACE,
+	KVL_OP_APPEND,
+	KVL_OP_PREPEND,
+	KVL_OP_CAS,
+	KVL_OP_INCR,
+	KVL_OP_DECR,
+	KVL_OP_TOUCH,
+	KVL_OP_DELETE,
 	/* meta */
-	KVL_OP_MG, KVL_OP_MS, KVL_OP_MD, KVL_OP_MA, KVL_OP_ME, KVL_OP_MN,
+	KVL_OP_MG,
+	KVL_OP_MS,
+	KVL_OP_MD,
+	KVL_OP_MA,
+	KVL_OP_ME,
+	KVL_OP_MN,
 	/* keyless */
-	KVL_OP_VERSION, KVL_OP_STATS, KVL_OP_VERBOSITY, KVL_OP_QUIT,
+	KVL_OP_VERSION,
+	KVL_OP_STATS,
+	KVL_OP_VERBOSITY,
+	KVL_OP_QUIT,
 	/* all other commands that memcached knows: admin */
 	KVL_OP_ADMIN,
 	KVL_OP_COUNT
@@ -48,13 +67,13 @@ enum kvl_op {
  */
 enum kvl_kind {
 	KVL_KIND_READ,
-	KVL_KIND_WRITE,   /* deletes and touches too */
+	KVL_KIND_WRITE, /* deletes and touches too */
 	KVL_KIND_KEYLESS,
 	KVL_KIND_ADMIN,
 };
 
 enum kvl_request_flag {
-	KVL_REQ_QUIET = 1 << 0,      /* noreply, meta q: silence is an answer */
+	KVL_REQ_QUIET = 1 << 0, /* noreply, meta q: silence is an answer */
 	/* May be sent again to another node (SPEC 7): get, gets, me, mg that only reads; a plain
 	 * ms with E and no C; md with x and E and no C. */
 	KVL_REQ_IDEMPOTENT = 1 << 1,
@@ -67,34 +86,36 @@ enum kvl_request_flag {
  * is always one of memcached's own or starts with its error words.
  * Order matters only in that KVL_REQUEST_OK is 0.
  */
-#define KVL_VERDICTS(X) \
-	X(KVL_REQUEST_OK, "ok", NULL) \
-	X(KVL_REQUEST_FRAME_SHORT, "frame_short", NULL) /* <= 8 bytes */ \
-	X(KVL_REQUEST_FRAME_TOTAL, "frame_total", NULL) /* total is not 1 */ \
-	X(KVL_REQUEST_NO_COMMAND, "no_command", "ERROR\r\n") /* unknown or empty */ \
-	X(KVL_REQUEST_NO_NEWLINE, "no_newline", "ERROR\r\n") /* a line that never ends */ \
-	X(KVL_REQUEST_ARGS, "bad_arguments", "ERROR\r\n") /* wrong number of them */ \
-	X(KVL_REQUEST_FORMAT, "bad_format", "CLIENT_ERROR bad command line format\r\n") \
-	X(KVL_REQUEST_KEY_LONG, "key_too_long", "CLIENT_ERROR bad command line format\r\n") \
-	X(KVL_REQUEST_VALUE_SHORT, "value_truncated", "CLIENT_ERROR bad data chunk\r\n") \
-	X(KVL_REQUEST_VALUE_LONG, "value_overlong", "CLIENT_ERROR bad data chunk\r\n") \
-	X(KVL_REQUEST_VALUE_END, "value_terminator", "CLIENT_ERROR bad data chunk\r\n") \
-	X(KVL_REQUEST_VALUE_HUGE, "value_too_large", "SERVER_ERROR object too large for cache\r\n") \
-	X(KVL_REQUEST_DELTA, "bad_delta", "CLIENT_ERROR invalid numeric delta argument\r\n") \
-	X(KVL_REQUEST_EXPTIME, "bad_exptime", "CLIENT_ERROR invalid exptime argument\r\n") \
-	X(KVL_REQUEST_META_FLAG, "meta_flag", "CLIENT_ERROR invalid flag\r\n") \
-	X(KVL_REQUEST_META_FLAG_TWICE, "meta_flag_twice", "CLIENT_ERROR duplicate flag\r\n") \
+#define KVL_VERDICTS(X)                                                                            \
+	X(KVL_REQUEST_OK, "ok", NULL)                                                              \
+	X(KVL_REQUEST_FRAME_SHORT, "frame_short", NULL)      /* <= 8 bytes */                      \
+	X(KVL_REQUEST_FRAME_TOTAL, "frame_total", NULL)      /* total is not 1 */                  \
+	X(KVL_REQUEST_NO_COMMAND, "no_command", "ERROR\r\n") /* unknown or empty */                \
+	X(KVL_REQUEST_NO_NEWLINE, "no_newline", "ERROR\r\n") /* a line that never ends */          \
+	X(KVL_REQUEST_ARGS, "bad_arguments", "ERROR\r\n")    /* wrong number of them */            \
+	X(KVL_REQUEST_FORMAT, "bad_format", "CLIENT_ERROR bad command line format\r\n")            \
+	X(KVL_REQUEST_KEY_LONG, "key_too_long", "CLIENT_ERROR bad command line format\r\n")        \
+	X(KVL_REQUEST_VALUE_SHORT, "value_truncated", "CLIENT_ERROR bad data chunk\r\n")           \
+	X(KVL_REQUEST_VALUE_LONG, "value_overlong", "CLIENT_ERROR bad data chunk\r\n")             \
+	X(KVL_REQUEST_VALUE_END, "value_terminator", "CLIENT_ERROR bad data chunk\r\n")            \
+	X(KVL_REQUEST_VALUE_HUGE, "value_too_large",                                               \
+		"SERVER_ERROR object too large for cache\r\n")                                     \
+	X(KVL_REQUEST_DELTA, "bad_delta", "CLIENT_ERROR invalid numeric delta argument\r\n")       \
+	X(KVL_REQUEST_EXPTIME, "bad_exptime", "CLIENT_ERROR invalid exptime argument\r\n")         \
+	X(KVL_REQUEST_META_FLAG, "meta_flag", "CLIENT_ERROR invalid flag\r\n")                     \
+	X(KVL_REQUEST_META_FLAG_TWICE, "meta_flag_twice", "CLIENT_ERROR duplicate flag\r\n")       \
 	X(KVL_REQUEST_META_MANY, "meta_flags_many", "CLIENT_ERROR options flags are too long\r\n") \
-	X(KVL_REQUEST_META_TOKEN, "meta_token", "CLIENT_ERROR bad token in command line format\r\n") \
-	X(KVL_REQUEST_META_OPAQUE, "meta_opaque", "CLIENT_ERROR opaque token too long\r\n") \
-	X(KVL_REQUEST_META_KEY, "meta_key", "CLIENT_ERROR error decoding key\r\n") \
-	X(KVL_REQUEST_MULTI_KEY, "multi_key", "SERVER_ERROR multi-key get not supported\r\n") \
-	X(KVL_REQUEST_MULTI_COMMAND, "multi_command", \
-		"SERVER_ERROR several commands in one datagram not supported\r\n") \
-	X(KVL_REQUEST_KEYLESS, "keyless", "SERVER_ERROR command without a key not supported\r\n") \
-	X(KVL_REQUEST_ADMIN, "admin", "SERVER_ERROR command refused by the router\r\n") \
-	X(KVL_REQUEST_BINARY, "binary", "Unknown command") /* status 0x81 */ \
-	X(KVL_REQUEST_NO_NODE, "no_node", "SERVER_ERROR no node available\r\n") \
+	X(KVL_REQUEST_META_TOKEN, "meta_token",                                                    \
+		"CLIENT_ERROR bad token in command line format\r\n")                               \
+	X(KVL_REQUEST_META_OPAQUE, "meta_opaque", "CLIENT_ERROR opaque token too long\r\n")        \
+	X(KVL_REQUEST_META_KEY, "meta_key", "CLIENT_ERROR error decoding key\r\n")                 \
+	X(KVL_REQUEST_MULTI_KEY, "multi_key", "SERVER_ERROR multi-key get not supported\r\n")      \
+	X(KVL_REQUEST_MULTI_COMMAND, "multi_command",                                              \
+		"SERVER_ERROR several commands in one datagram not supported\r\n")                 \
+	X(KVL_REQUEST_KEYLESS, "keyless", "SERVER_ERROR command without a key not supported\r\n")  \
+	X(KVL_REQUEST_ADMIN, "admin", "SERVER_ERROR command refused by the router\r\n")            \
+	X(KVL_REQUEST_BINARY, "binary", "Unknown command") /* status 0x81 */                       \
+	X(KVL_REQUEST_NO_NODE, "no_node", "SERVER_ERROR no node available\r\n")                    \
 	X(KVL_REQUEST_TABLE_FULL, "pending_full", "SERVER_ERROR router busy\r\n")
 
 enum kvl_verdict {
@@ -107,8 +128,8 @@ enum kvl_verdict {
 /*
  * What the pipeline needs to know of a request. Offsets are from the start of the UDP payload
  * (the frame). Valid in full when the verdict is KVL_REQUEST_OK; on an error verdict `proto`,
- * `op`, `flags` hold what was understood before the fault (KVL_REQ_QUIET above all, so that a
- * quiet command stays quiet), and key_len may be 0.
+ * `op`, `flags` hold what was understood before the fault (KVL_REQ_QUIET above all, so that
+ * noreply stays quiet), and key_len may be 0.
  */
 struct kvl_request {
 	uint16_t key_off;
@@ -149,8 +170,8 @@ static inline const uint8_t *kvl_request_key(const uint8_t *payload,
  * The router's own reply to a request it does not forward: frame (the request's id, sequence 0,
  * total 1) and text or binary error. `payload` is the request (its id, binary opcode and opaque
  * are echoed); `out` may be the same memory. Returns the bytes written, at most KVL_ANSWER_MAX, or
- * 0: stay silent (a frame fault, a quiet command, `len` of a binary header not there). Several
- * commands in one datagram are answered though the first be quiet: another may be waited for.
+ * 0: stay silent (a frame fault, noreply, `len` of a binary header not there). Several
+ * commands in one datagram are answered though the first say noreply: another may be waited for.
  */
 #define KVL_ANSWER_MAX 128
 size_t kvl_request_answer(enum kvl_verdict verdict, const struct kvl_request *req,

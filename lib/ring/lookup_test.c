@@ -35,12 +35,13 @@ static const uint64_t rings[][TOKENS_MAX] = {
 static void block_make(struct block *b, const uint64_t *values, uint32_t count)
 {
 	*b = (struct block){
-		.p = {
-			.index_shift = 62,
-			.token_count = count,
-			.index_at = offsetof(struct block, index),
-			.token_at = offsetof(struct block, value),
-		},
+		.p =
+			{
+				.index_shift = 62,
+				.token_count = count,
+				.index_at = offsetof(struct block, index),
+				.token_at = offsetof(struct block, value),
+			},
 	};
 	for (uint32_t i = 0; i < TOKENS_MAX + KVL_TOKEN_SENTINELS; i++)
 		b->value[i] = i < count ? values[i] : UINT64_MAX;

@@ -14,12 +14,17 @@
  */
 
 enum kvl_placement_kind {
-	KVL_PLACE_RING,   /* consistent hashing with virtual nodes */
-	KVL_PLACE_MODULO, /* hash % n over the members in id order */
+	KVL_PLACE_RING,       /* consistent hashing with virtual nodes */
+	KVL_PLACE_MODULO,     /* hash % n over the members in id order */
+	KVL_PLACE_RENDEZVOUS, /* highest random weight, by slot */
+	KVL_PLACE_MAGLEV,
+	KVL_PLACE_JUMP,
+	KVL_PLACE_KETAMA,            /* libmemcached's KETAMA_WEIGHTED; twemproxy's ketama */
+	KVL_PLACE_KETAMA_UNWEIGHTED, /* libmemcached's KETAMA */
 };
 
-#define KVL_REPLICATION_MAX 5   /* N: preference list length */
-#define KVL_ROW_MAX         8   /* candidates in a row: N, then the walk goes on (extended) */
+#define KVL_REPLICATION_MAX 5 /* N: preference list length */
+#define KVL_ROW_MAX         8 /* candidates in a row: N, then the walk goes on (extended) */
 #define KVL_VNODES_MAX      1000
 #define KVL_VNODES_DEFAULT  160 /* ketama's figure */
 #define KVL_NODE_NONE       UINT16_MAX
@@ -38,6 +43,8 @@ struct kvl_member {
 	const char *zone; /* "" = a zone shared by all such members */
 	uint32_t weight;  /* 100 = one share */
 	uint16_t number;  /* what rows hold; unique, below KVL_NODE_NONE */
+	/* ketama only: the name that libmemcached's clients know the server by. */
+	const char *server;
 };
 
 /*
@@ -61,12 +68,12 @@ struct kvl_placement;
  * members of one id or one number), E2BIG (more than KVL_TOKENS_MAX tokens), ENOMEM.
  * No members at all is valid: every lookup gives an empty row.
  */
-struct kvl_placement *kvl_placement_build(const struct kvl_placement_params *params,
-	const struct kvl_member *members, size_t count);
+struct kvl_placement *kvl_placement_build(
+	const struct kvl_placement_params *params, const struct kvl_member *members, size_t count);
 
-/* Memory bound: 24 bytes a token and 8 to 16 of index, so at most 128 MiB a replica. */
+/* Memory bound: 24 bytes a token and 6 to 12 of index, so at most 128 MiB a replica. */
 #define KVL_TOKENS_MAX      (4u << 20)
-#define KVL_TOKEN_BYTES_MAX 40
+#define KVL_TOKEN_BYTES_MAX 36
 
 /*
  * What is hashed, byte for byte (SPEC 2.1); the tests hold golden vectors of each:
@@ -78,7 +85,7 @@ struct kvl_placement *kvl_placement_build(const struct kvl_placement_params *par
  * Modulo: members by id, each max(1, weight/100) times in a row; a key belongs to hash % n.
  */
 
-/* How many tokens a member of that weight gets. */
+/* How many tokens a member of that weight gets; params as kvl_placement_build() takes them. */
 uint64_t kvl_placement_tokens_for(const struct kvl_placement_params *params, uint32_t weight);
 
 size_t kvl_placement_size(const struct kvl_placement *placement);

@@ -28,8 +28,8 @@ static uint64_t oracle_value(const char *id, uint32_t index, uint64_t seed)
 	return XXH3_64bits_withSeed(bytes, n, seed);
 }
 
-struct oracle oracle_new(const struct kvl_placement_params *params,
-	const struct kvl_member *members, size_t count)
+struct oracle oracle_new(
+	const struct kvl_placement_params *params, const struct kvl_member *members, size_t count)
 {
 	struct oracle o = {.replication = params->replication};
 

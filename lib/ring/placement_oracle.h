@@ -20,13 +20,13 @@ struct oracle {
 	uint32_t replication;
 };
 
-struct oracle oracle_new(const struct kvl_placement_params *params,
-	const struct kvl_member *members, size_t count);
+struct oracle oracle_new(
+	const struct kvl_placement_params *params, const struct kvl_member *members, size_t count);
 void oracle_free(struct oracle *oracle);
 
 /* The token a hash belongs to; NULL when there is none. */
 const struct oracle_token *oracle_find(const struct oracle *oracle, uint64_t hash);
 
 /* The row of a token. Returns how many of it are the preference list. */
-uint32_t oracle_row(const struct oracle *oracle, const struct oracle_token *from,
-	struct kvl_row *row);
+uint32_t oracle_row(
+	const struct oracle *oracle, const struct oracle_token *from, struct kvl_row *row);

@@ -281,7 +281,7 @@ static void test_refused(void **state)
 	params.vnodes = KVL_VNODES_MAX + 1;
 	build_refused(params, &f, EINVAL);
 	params = ring3;
-	params.kind = (enum kvl_placement_kind)2;
+	params.kind = (enum kvl_placement_kind)99;
 	build_refused(params, &f, EINVAL);
 
 	f.members[1].number = 0;

@@ -47,8 +47,8 @@ static const struct preference_case cases[] = {
 		2},
 };
 
-static size_t members_make(const struct preference_case *c, struct kvl_member *members,
-	char text[][3][2])
+static size_t members_make(
+	const struct preference_case *c, struct kvl_member *members, char text[][3][2])
 {
 	size_t n = strlen(c->members);
 

@@ -30,8 +30,8 @@ static inline struct kvl_draw kvl_draw_first(const struct kvl_row *row, const ui
  * uniform bits; the multiply-shift maps them to 0..sum-1 without a division (Lemire 2019), with a
  * bias below sum / 2^32 < 2^-13.
  */
-static inline struct kvl_draw kvl_draw_weighted(const struct kvl_row *row, const uint16_t *weights,
-	unsigned int n, uint32_t random)
+static inline struct kvl_draw kvl_draw_weighted(
+	const struct kvl_row *row, const uint16_t *weights, unsigned int n, uint32_t random)
 {
 	uint8_t place[KVL_REPLICATION_MAX];
 	uint32_t sum = 0, upto = 0, point;

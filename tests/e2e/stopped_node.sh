@@ -3,17 +3,18 @@
 # A node that hangs for 3 s and then answers all at once: the late replies reach nobody else's
 # request. The load uses one client address and reuses slots as fast as it can.
 . "$(dirname "$0")/_init.sh"
-NODES=1 TIMEOUT_MS=100
+NODES=1 TIMEOUT_MS=250
 hosts_start
 nodes_start
 config_write
-# Few slots, so that they are reused many times while the node hangs; and a node that is never
-# taken out, so that requests go on into the hole.
+# Few slots, nine in ten of them in use while the node hangs, so that any late reply that were
+# believed would hit somebody's request; and a node that is never taken out, so that requests go on
+# into the hole.
 sed -i 's/  max_nodes: 64/  max_nodes: 64\n  pending_slots: 1024/; s/^health:/health:\n  timeouts_to_down: 1000000/' "$CONFIG"
 router_start
 router_ready
 
-start load client "$KVLOAD" -p -t 8 -r 4000 -k 5000 -T 150 $VIP 11211
+start load client "$KVLOAD" -p -t 8 -r 3600 -k 5000 -T 400 $VIP 11211
 requests_pass() { [ "$(ctl stats --json | field "r['requests'] > $1")" = True ]; }
 wait_until 20 requests_pass 8000 || fail "no load"
 kill -STOP "${PIDS[n1]}"

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include "ctrl/cli/cli.h"
+
+extern const struct cli_command cli_command_status;
+extern const struct cli_command cli_command_nodes;
+extern const struct cli_command cli_command_services;
+extern const struct cli_command cli_command_stats;
+extern const struct cli_command cli_command_route;
+extern const struct cli_command cli_command_reload;
+extern const struct cli_command cli_command_check;
+extern const struct cli_command cli_command_docs;

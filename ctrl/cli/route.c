@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctrl/cli/ask.h"
+#include "ctrl/cli/commands.h"
+#include "ctrl/cli/table.h"
+#include "ctrl/cli/value.h"
+
+static void print_candidates(FILE *out, const json_t *list)
+{
+	static const char *const columns[] = {"CANDIDATE", "HOST", "ZONE", "PREFERRED", "IN",
+		">WEIGHT", ">PROBABILITY", "REASON"};
+	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
+	char buf[VALUE_BUF];
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach(list, i, c)
+	{
+		table_cell(t, "%s", value_text(c, "id"));
+		table_cell(t, "%s", value_text(c, "host"));
+		table_cell(t, "%s", value_text(c, "zone"));
+		table_cell(t, "%s", value_yes(c, "preferred"));
+		table_cell(t, "%s", value_yes(c, "eligible"));
+		table_cell(t, "%lld", value_int(c, "weight"));
+		table_cell(t, "%s", value_percent(value_number(c, "probability"), buf));
+		table_cell(t, "%s",
+			json_is_null(json_object_get(c, "reason")) ? "" : value_text(c, "reason"));
+	}
+	table_print(t, out, "no candidates: the service's pool has no nodes");
+}
+
+static void print_route(const struct answer *a)
+{
+	const json_t *r = a->result, *token = value_list(r, "token");
+
+	fprintf(a->out, "service %s, revision %lld, N = %lld\n", value_text(r, "service"),
+		value_int(r, "revision"), value_int(r, "replication"));
+	fprintf(a->out, "key hash %s, token %lld at %s\n\n", value_text(r, "key_hash"),
+		value_int(token, "index"), value_text(token, "value"));
+	print_candidates(a->out, value_list(r, "candidates"));
+	if (!json_is_string(json_object_get(r, "choice")))
+		fprintf(a->out, "\nchoice: none, no candidate is in\n");
+	else
+		fprintf(a->out, "\nchoice: %s%s\n", value_text(r, "choice"),
+			value_flag(r, "used_fallback")
+				? ", in place of a preferred node that is out"
+				: "");
+	fprintf(a->out, "reads: %s, writes: %s\n", value_text(r, "reads"), value_text(r, "writes"));
+}
+
+static enum cli_exit run(const struct cli_call *call)
+{
+	const char *service = cli_value(call, "service");
+	bool base64 = cli_value(call, "base64") != NULL;
+	json_t *params = json_pack("{s:s, s:s, s:s*}", "key", call->arg, "key_encoding",
+		base64 ? "base64" : "text", "service", service);
+
+	if (params == NULL) {
+		fprintf(call->err,
+			"kvlanectl: route: KEY or SERVICE is not UTF-8 text; give such a "
+			"key in base64, with --base64\n");
+		return CLI_WRONG;
+	}
+	return ask_and_print(call, "route", params, print_route);
+}
+
+static const struct cli_option options[] = {
+	{"service", "NAME", "the service; not needed when there is one only"},
+	{"base64", NULL, "KEY is base64, for keys that are no text"},
+	{NULL},
+};
+
+const struct cli_command cli_command_route = {
+	.name = "route",
+	.arg = "KEY",
+	.summary = "where a key goes, and why",
+	.help = "Prints the key's hash, its token and the candidates in order: first the "
+		"preference "
+		"list, then the nodes that stand in for those that are out (IN: no), with the "
+		"reason. PROBABILITY is that of a read's draw. The key is sent to kvlaned over the "
+		"control socket only, and is not logged.",
+	.options = options,
+	.run = run,
+};
