@@ -60,7 +60,6 @@ static inline enum kvl_drop datagram_account(
 	if (p->reply.sequence == 0)
 		kind_count(node, p->reply.kind);
 	kvl_count(&node->bytes_in, p->payload_len);
-	kvl_count(&w->counters.replies, 1);
 	if (unlikely(verdict == KVL_SEQUENCE_UNTRACKED))
 		kvl_count(&w->counters.big_untracked, 1);
 	*whole = verdict == KVL_SEQUENCE_LAST;
@@ -114,5 +113,6 @@ void kvl_account(struct kvl_worker *w, struct kvl_burst *b)
 		else if (why != TAKEN)
 			kvl_packet_drop(w, p, why);
 	}
+	kvl_count(&w->counters.replies, passed);
 	list->count = passed;
 }
