@@ -85,6 +85,7 @@ static __attribute__((cold, noinline)) unsigned int reply_other(
 	why = datagram_account(w, p, s, &whole);
 	if (why != KVL_DROP_COUNT)
 		return why;
+	kvl_count(&w->counters.replies, 1);
 	kvl_merge_reply(w, merge, part, p, whole);
 	return TAKEN;
 }
