@@ -52,8 +52,8 @@ static enum kvl_drop reply_account(struct kvl_worker *w, const struct kvl_packet
 	/* An earlier datagram of this very burst may have completed the reply. */
 	if (unlikely(!(s->flags & KVL_SLOT_ACTIVE)))
 		return KVL_DROP_REPLY_LATE;
-	verdict = kvl_sequences_add(&s->seen, &w->pending.sequences, p->reply.sequence,
-		p->reply.total);
+	verdict = kvl_sequences_add(
+		&s->seen, &w->pending.sequences, p->reply.sequence, p->reply.total);
 	if (unlikely(verdict == KVL_SEQUENCE_DUPLICATE))
 		return KVL_DROP_REPLY_DUPLICATE;
 	if (unlikely(verdict == KVL_SEQUENCE_TOTAL))

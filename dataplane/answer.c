@@ -71,9 +71,9 @@ void kvl_answer(struct kvl_worker *w, struct kvl_burst *b)
 		uint16_t len = 0;
 
 		if (likely(p->mbuf->data_len + rte_pktmbuf_tailroom(p->mbuf)
-			   >= KVL_PAYLOAD_OFFSET + KVL_ANSWER_MAX))
-			len = kvl_request_answer(p->verdict, &p->request, payload, p->payload_len,
-				payload);
+			    >= KVL_PAYLOAD_OFFSET + KVL_ANSWER_MAX))
+			len = kvl_request_answer(
+				p->verdict, &p->request, payload, p->payload_len, payload);
 		if (len == 0) {
 			kvl_packet_drop(w, p, silence_name(p->verdict));
 			continue;

@@ -22,8 +22,8 @@ static unsigned int write_class(const struct kvl_request *req)
  * Reads of a replicated service are drawn among the holders by weight; with N = 1 the score serves
  * failover only, and writes keep one order for all routers (SPEC 2.7).
  */
-static struct kvl_draw candidate_draw(struct kvl_worker *w, const struct kvl_root *root,
-	const struct kvl_packet *p)
+static struct kvl_draw candidate_draw(
+	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
 {
 	unsigned int n = p->service->replication;
 

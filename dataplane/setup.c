@@ -27,8 +27,8 @@ static int worker_memory(struct kvl_worker *w, const struct kvl_worker_params *p
 		return -ENOMEM;
 	kvl_pending_init(&w->pending, memory, &pending);
 
-	w->nodes = rte_calloc_socket("kvl_nodes", params->node_max, sizeof(*w->nodes),
-		RTE_CACHE_LINE_SIZE, w->socket);
+	w->nodes = rte_calloc_socket(
+		"kvl_nodes", params->node_max, sizeof(*w->nodes), RTE_CACHE_LINE_SIZE, w->socket);
 	w->latency = rte_calloc_socket("kvl_latency", params->node_max, sizeof(*w->latency),
 		RTE_CACHE_LINE_SIZE, w->socket);
 	return w->nodes == NULL || w->latency == NULL ? -ENOMEM : 0;

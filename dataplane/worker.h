@@ -56,11 +56,11 @@ struct kvl_worker {
 	struct rte_ring *inbox;   /* replies that arrived at another worker; many producers */
 	struct rte_ring *peers[KVL_WORKERS_MAX]; /* their inboxes */
 
-	uint64_t now;           /* TSC, once a loop */
-	uint64_t tsc_per_tick;  /* a tick of the wheel: 1 ms */
-	uint64_t next_tick;     /* TSC at which tick begins */
+	uint64_t now;          /* TSC, once a loop */
+	uint64_t tsc_per_tick; /* a tick of the wheel: 1 ms */
+	uint64_t next_tick;    /* TSC at which tick begins */
 	uint32_t tick;
-	uint64_t us_per_tsc;    /* as a 32.32 fixed-point fraction */
+	uint64_t us_per_tsc; /* as a 32.32 fixed-point fraction */
 	uint64_t random;
 	struct kvl_tx_buffer tx[KVL_PORTS_MAX];
 

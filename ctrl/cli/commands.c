@@ -10,6 +10,8 @@ const struct cli_command *const cli_commands[] = {
 	&cli_command_route,
 	&cli_command_reload,
 	&cli_command_check,
+	&cli_command_ring_diff,
+	&cli_command_ring_compare,
 	&cli_command_docs,
 	NULL,
 };
