@@ -11,22 +11,41 @@
 
 const struct kvl_capability_tree kvl_capability_default = {
 	.count = 5,
-	.nodes = {
-		{KVL_CAPABILITY_DISK, KVL_DISK_SSD, 1, 2, {0}},
-		/* HDD: the home of what is seldom asked for */
-		{KVL_CAPABILITY_LEAF, 0, 0, 0,
-			{[R] = 1, [W] = 1, [R | HOT] = 0.5, [W | HOT] = 0.4, [R | BIG] = 0.6,
-				[W | BIG] = 0.9, [R | HOT | BIG] = 0.4, [W | HOT | BIG] = 0.3}},
-		{KVL_CAPABILITY_NIC, 10000, 3, 4, {0}},
-		/* SSD and 1G: streams large values, so that the 10G nodes' NICs stay for hot keys */
-		{KVL_CAPABILITY_LEAF, 0, 0, 0,
-			{[R] = 0.8, [W] = 0.8, [R | HOT] = 0.8, [W | HOT] = 0.7, [R | BIG] = 1,
-				[W | BIG] = 0.9, [R | HOT | BIG] = 1, [W | HOT | BIG] = 0.7}},
-		/* SSD and 10G: kept for what is hot */
-		{KVL_CAPABILITY_LEAF, 0, 0, 0,
-			{[R] = 0.7, [W] = 0.7, [R | HOT] = 1, [W | HOT] = 1, [R | BIG] = 0.9,
-				[W | BIG] = 1, [R | HOT | BIG] = 0.9, [W | HOT | BIG] = 1}},
-	},
+	.nodes =
+		{
+			{KVL_CAPABILITY_DISK, KVL_DISK_SSD, 1, 2, {0}},
+			/* HDD: the home of what is seldom asked for */
+			{KVL_CAPABILITY_LEAF, 0, 0, 0,
+				{[R] = 1,
+					[W] = 1,
+					[R | HOT] = 0.5,
+					[W | HOT] = 0.4,
+					[R | BIG] = 0.6,
+					[W | BIG] = 0.9,
+					[R | HOT | BIG] = 0.4,
+					[W | HOT | BIG] = 0.3}},
+			{KVL_CAPABILITY_NIC, 10000, 3, 4, {0}},
+			/* SSD and 1G: streams large values, so that the 10G nodes' NICs stay for hot keys */
+			{KVL_CAPABILITY_LEAF, 0, 0, 0,
+				{[R] = 0.8,
+					[W] = 0.8,
+					[R | HOT] = 0.8,
+					[W | HOT] = 0.7,
+					[R | BIG] = 1,
+					[W | BIG] = 0.9,
+					[R | HOT | BIG] = 1,
+					[W | HOT | BIG] = 0.7}},
+			/* SSD and 10G: kept for what is hot */
+			{KVL_CAPABILITY_LEAF, 0, 0, 0,
+				{[R] = 0.7,
+					[W] = 0.7,
+					[R | HOT] = 1,
+					[W | HOT] = 1,
+					[R | BIG] = 0.9,
+					[W | BIG] = 1,
+					[R | HOT | BIG] = 0.9,
+					[W | HOT | BIG] = 1}},
+		},
 };
 
 static int leaf_check(const struct kvl_capability_node *leaf)

@@ -18,8 +18,8 @@ enum kvl_disk {
 };
 
 struct kvl_capability {
-	uint8_t disk; /* enum kvl_disk */
-	uint32_t nic_mbit; /* 0 = unknown */
+	uint8_t disk;       /* enum kvl_disk */
+	uint32_t nic_mbit;  /* 0 = unknown */
 	uint32_t memory_mb; /* 0 = unknown */
 };
 
@@ -36,7 +36,7 @@ enum kvl_capability_test {
 struct kvl_capability_node {
 	enum kvl_capability_test test;
 	uint32_t limit;
-	uint8_t below, from; /* figure < limit; figure >= limit */
+	uint8_t below, from;         /* figure < limit; figure >= limit */
 	float affinity[KVL_CLASSES]; /* of a leaf; 0..1 */
 };
 

@@ -44,7 +44,7 @@ static void test_each_class_has_its_home(void **state)
 
 static void test_unknown_is_neutral(void **state)
 {
-	for (unsigned int class = 0; class < KVL_CLASSES; class++) {
+	for (unsigned int class = 0; class < KVL_CLASSES; class ++) {
 		struct kvl_capability half = {KVL_DISK_SSD, 0, 0};
 
 		assert_true(score_of(KVL_CAPABILITY_UNKNOWN, class) == 1);

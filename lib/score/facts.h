@@ -14,7 +14,7 @@
 #define KVL_UNKNOWN NAN
 
 enum kvl_fact_flag {
-	KVL_FACT_DEAD = 1 << 0,       /* the heartbeat stopped (phi, phi.h) */
+	KVL_FACT_DEAD = 1 << 0, /* the heartbeat stopped (phi, phi.h) */
 	KVL_FACT_PROBE_FAILING = 1 << 1,
 	KVL_FACT_COMPACTING = 1 << 2,
 	KVL_FACT_REPAIRING = 1 << 3,
@@ -22,8 +22,8 @@ enum kvl_fact_flag {
 	KVL_FACT_RECOVERING = 1 << 5, /* takes neither writes nor strong reads yet */
 	KVL_FACT_OBSERVED = 1 << 6,   /* under observation (health.h) */
 	KVL_FACT_COOLDOWN = 1 << 7,
-	KVL_FACT_FAR = 1 << 8,        /* on another site than the router */
-	KVL_FACT_STALE = 1 << 9,      /* its report is older than SPEC 6.4 trusts: used, and marked */
+	KVL_FACT_FAR = 1 << 8,   /* on another site than the router */
+	KVL_FACT_STALE = 1 << 9, /* its report is older than SPEC 6.4 trusts: used, and marked */
 	KVL_FACT_UNCONFIRMED = 1 << 10, /* the newest topology revision no longer names it */
 };
 
@@ -33,11 +33,11 @@ struct kvl_facts {
 	double hit_rate;      /* of the keys asked here, 0..1 */
 	double cpu, io_wait;  /* 0..1 */
 	double p95_us, p99_us;
-	double error_rate;    /* errors and timeouts of all requests, 0..1; rejects are apart */
-	double reject_rate;   /* SERVER_ERROR, busy, drops: 0..1 */
-	double queue;         /* requests waiting at the node */
-	double network_cost;  /* 0 near .. 1 far */
-	uint32_t flags;       /* enum kvl_fact_flag */
+	double error_rate;   /* errors and timeouts of all requests, 0..1; rejects are apart */
+	double reject_rate;  /* SERVER_ERROR, busy, drops: 0..1 */
+	double queue;        /* requests waiting at the node */
+	double network_cost; /* 0 near .. 1 far */
+	uint32_t flags;      /* enum kvl_fact_flag */
 	struct kvl_capability capability;
 };
 

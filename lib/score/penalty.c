@@ -24,7 +24,8 @@ static const struct multiplier multipliers[] = {
 };
 
 /* Takes rate * per points, at most `most`; nothing when the rate is unknown or not above 0. */
-static void deduct(struct kvl_breakdown *b, enum kvl_term term, double rate, double per, double most)
+static void deduct(
+	struct kvl_breakdown *b, enum kvl_term term, double rate, double per, double most)
 {
 	if (!(rate > 0))
 		return;

@@ -22,8 +22,8 @@ int kvl_schedule_check(const struct kvl_schedule *schedule)
 	return 0;
 }
 
-const struct kvl_score_weights *kvl_schedule_at(const struct kvl_schedule *schedule,
-	uint32_t minute_of_day)
+const struct kvl_score_weights *kvl_schedule_at(
+	const struct kvl_schedule *schedule, uint32_t minute_of_day)
 {
 	size_t at = schedule->count - 1;
 

@@ -27,8 +27,8 @@ struct kvl_schedule {
 int kvl_schedule_check(const struct kvl_schedule *schedule);
 
 /* The last entry that began; before the day's first one, yesterday's last. */
-const struct kvl_score_weights *kvl_schedule_at(const struct kvl_schedule *schedule,
-	uint32_t minute_of_day);
+const struct kvl_score_weights *kvl_schedule_at(
+	const struct kvl_schedule *schedule, uint32_t minute_of_day);
 
 /*
  * Read-heavy or write-heavy by what came in the last 5 minutes. It cannot oscillate: the share of

@@ -35,8 +35,8 @@ static void test_schedule_check(void **state)
 }
 
 /* Counts one second after the other; returns how often the profile changed. */
-static int run(struct kvl_profile_auto *p, uint64_t *now, int seconds, uint64_t reads,
-	uint64_t writes)
+static int run(
+	struct kvl_profile_auto *p, uint64_t *now, int seconds, uint64_t reads, uint64_t writes)
 {
 	int changes = 0;
 

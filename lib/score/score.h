@@ -24,11 +24,11 @@ struct kvl_score_weights {
 struct kvl_score_params {
 	enum kvl_score_model model;
 	struct kvl_score_weights weights;
-	double ceiling_us;    /* weighted: latency that scores 0; 0 = the fleet's worst p95 */
-	double baseline_us;   /* penalty: the p99 that costs nothing; 0 = the fleet's */
-	double cpu_threshold; /* penalty: 2 points for each 5% over, at most 30; 0.70 */
-	double io_threshold;  /* the same for I/O wait; 0.20 */
-	double queue_high;    /* penalty: 10 points above it; 20 */
+	double ceiling_us;       /* weighted: latency that scores 0; 0 = the fleet's worst p95 */
+	double baseline_us;      /* penalty: the p99 that costs nothing; 0 = the fleet's */
+	double cpu_threshold;    /* penalty: 2 points for each 5% over, at most 30; 0.70 */
+	double io_threshold;     /* the same for I/O wait; 0.20 */
+	double queue_high;       /* penalty: 10 points above it; 20 */
 	double reject_threshold; /* both: a share of rejects above it costs 20%; 0.01 */
 	const struct kvl_capability_tree *capability; /* borrowed; NULL = all alike */
 };

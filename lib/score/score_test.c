@@ -9,11 +9,11 @@
 
 static const struct kvl_fleet unknown_fleet = {KVL_UNKNOWN, KVL_UNKNOWN};
 
-#define assert_near(got, want)                                                                     \
-	do {                                                                                       \
-		double g = (got), w = (want);                                                      \
-		if (!(fabs(g - w) < 1e-9))                                                         \
-			fail_msg("%s = %.12g, not %.12g", #got, g, w);                             \
+#define assert_near(got, want)                                         \
+	do {                                                           \
+		double g = (got), w = (want);                          \
+		if (!(fabs(g - w) < 1e-9))                             \
+			fail_msg("%s = %.12g, not %.12g", #got, g, w); \
 	} while (0)
 
 /* SPEC 4.1's example: ceiling 20 ms, read-heavy. */
