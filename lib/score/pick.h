@@ -7,21 +7,44 @@
 #include "lib/score/draw.h"
 
 /*
- * Choices that look at the requests in flight besides the weights (SPEC 5.2). A core knows exactly,
- * and at once, what it itself has outstanding at each node; that tells of a stalled node within
- * one round trip, long before any score can. Its own requests only: no counters shared between
- * cores, and no herd, since no two cores act on the same stale figure.
+ * Choices that look at what a core itself has outstanding at each node, and how long its last
+ * answers took, besides the weights (SPEC 5.2). That is exact and at once, and tells of a stalled
+ * node within a round trip, long before any score can. Its own requests only: no counters shared
+ * between cores, and no herd, since no two cores act on the same stale figure.
  */
 
-/* Counters by node number, of one worker, `stride` bytes apart (they lie in a larger struct). */
-struct kvl_in_flight {
-	const uint32_t *first;
+/* One worker's counters by node number, `stride` bytes apart (they lie in a larger struct). */
+struct kvl_pulse {
+	const uint32_t *in_flight; /* at most 2^20 */
+	const uint32_t *latency;   /* kvl_latency_add() keeps it; 0 = no answer yet */
 	size_t stride;
 };
 
-static inline uint32_t kvl_in_flight_of(const struct kvl_in_flight *f, uint16_t node)
+static inline uint32_t kvl_in_flight(const struct kvl_pulse *p, uint16_t node)
 {
-	return *(const uint32_t *)((const char *)f->first + f->stride * node);
+	return *(const uint32_t *)((const char *)p->in_flight + p->stride * node);
+}
+
+static inline uint32_t kvl_latency(const struct kvl_pulse *p, uint16_t node)
+{
+	return *(const uint32_t *)((const char *)p->latency + p->stride * node);
+}
+
+#define KVL_LATENCY_SHIFT 4          /* the newest answer weighs 1/16 */
+#define KVL_LATENCY_MOST  (1u << 22) /* microseconds */
+
+/*
+ * Moving average of answers' latencies, in microseconds << KVL_LATENCY_SHIFT. Add replies and, as
+ * the time waited, timeouts; not rejections, which say nothing of how fast a node works (SPEC 4.3).
+ */
+static inline void kvl_latency_add(uint32_t *latency, uint32_t us)
+{
+	if (us > KVL_LATENCY_MOST)
+		us = KVL_LATENCY_MOST;
+	if (*latency == 0)
+		*latency = (us << KVL_LATENCY_SHIFT) | 1;
+	else
+		*latency += us - (*latency >> KVL_LATENCY_SHIFT);
 }
 
 /* The candidates of a draw: the first `n` of the row that are in. Returns how many. */
@@ -37,8 +60,8 @@ static inline unsigned int kvl_candidates(const struct kvl_row *row, const uint1
 }
 
 /* Index of one of `left` > 0 candidates, with probability weight / sum; see kvl_draw_weighted(). */
-static inline unsigned int kvl_candidate_draw(const struct kvl_draw *list, unsigned int left,
-	const uint16_t *weights, uint32_t random)
+static inline unsigned int kvl_candidate_draw(
+	const struct kvl_draw *list, unsigned int left, const uint16_t *weights, uint32_t random)
 {
 	uint32_t sum = 0, point;
 	unsigned int i;
@@ -77,7 +100,7 @@ static inline bool kvl_prefer_second(uint32_t first, uint32_t second, uint32_t h
 /* `p2c`: two different candidates drawn by weight, then the hot-cold rule. `random`: 64 uniform
  * bits. */
 static inline struct kvl_draw kvl_draw_p2c(const struct kvl_row *row, const uint16_t *weights,
-	unsigned int n, uint64_t random, const struct kvl_in_flight *in_flight, uint32_t hot)
+	unsigned int n, uint64_t random, const struct kvl_pulse *pulse, uint32_t hot)
 {
 	struct kvl_draw list[KVL_REPLICATION_MAX], first, second;
 	unsigned int left = kvl_candidates(row, weights, n, list), at;
@@ -90,39 +113,56 @@ static inline struct kvl_draw kvl_draw_p2c(const struct kvl_row *row, const uint
 		return first;
 	list[at] = list[left - 1];
 	second = list[kvl_candidate_draw(list, left - 1, weights, random >> 32)];
-	return kvl_prefer_second(kvl_in_flight_of(in_flight, first.node),
-		       kvl_in_flight_of(in_flight, second.node), hot)
+	return kvl_prefer_second(
+		       kvl_in_flight(pulse, first.node), kvl_in_flight(pulse, second.node), hot)
 		       ? second
 		       : first;
 }
 
+/* The slowest known of the candidates; 1 when none has answered yet. */
+static inline uint64_t kvl_slowest(
+	const struct kvl_draw *list, unsigned int left, const struct kvl_pulse *pulse)
+{
+	uint32_t slowest = 1;
+
+	for (unsigned int i = 0; i < left; i++)
+		if (kvl_latency(pulse, list[i].node) > slowest)
+			slowest = kvl_latency(pulse, list[i].node);
+	return slowest;
+}
+
 /*
- * `least`: of all candidates the one with the least (in flight + 1) / weight, the shortest expected
- * delay when weights are speeds (Winston 1977; the weighted least-request of Envoy and of LVS's
- * "sed"). Ties go to the one drawn by weight. `explore` of 2^32 draws are by chance alone, so that
- * a node that nothing speaks for is still tried and its recovery seen (SPEC 5.1's minimum share).
+ * `least`: of all candidates the one with the least
+ *   (in flight + 1) * average latency / weight
+ * that is, the shortest expected delay (as LVS's "sed" and Finagle's "peak EWMA" estimate it), with
+ * what the score knows besides as its handicap. Ties go to the one drawn by weight. A node that has
+ * not answered yet counts as the slowest of its row: new is not fast. `explore` of 2^32 draws go to
+ * any candidate by chance, so that a node that nothing speaks for is still tried, and its recovery
+ * seen (SPEC 5.1's minimum share; kvl_weights_explore()). Why this is the default: docs/decision.md.
  */
 static inline struct kvl_draw kvl_draw_least(const struct kvl_row *row, const uint16_t *weights,
-	unsigned int n, uint64_t random, const struct kvl_in_flight *in_flight, uint32_t explore)
+	unsigned int n, uint64_t random, const struct kvl_pulse *pulse, uint32_t explore)
 {
-	struct kvl_draw list[KVL_REPLICATION_MAX], best;
-	unsigned int left = kvl_candidates(row, weights, n, list);
-	uint64_t load;
+	struct kvl_draw list[KVL_REPLICATION_MAX];
+	unsigned int left = kvl_candidates(row, weights, n, list), best;
+	uint64_t cost[KVL_REPLICATION_MAX], slowest;
 
 	if (left == 0)
 		return (struct kvl_draw){KVL_NODE_NONE, 0};
 	if ((uint32_t)(random >> 32) < explore)
 		return list[((random & UINT32_MAX) * left) >> 32];
-	best = list[kvl_candidate_draw(list, left, weights, (uint32_t)random)];
-	load = (uint64_t)kvl_in_flight_of(in_flight, best.node) + 1;
+	slowest = kvl_slowest(list, left, pulse);
 	for (unsigned int i = 0; i < left; i++) {
-		uint64_t other = (uint64_t)kvl_in_flight_of(in_flight, list[i].node) + 1;
+		uint32_t latency = kvl_latency(pulse, list[i].node);
 
-		/* other / its weight < load / best's weight, without a division */
-		if (other * weights[best.node] < load * weights[list[i].node]) {
-			best = list[i];
-			load = other;
-		}
+		/* at most 2^20 * 2^26; times a weight still below 2^64 */
+		cost[i] = ((uint64_t)kvl_in_flight(pulse, list[i].node) + 1)
+			  * (latency == 0 ? slowest : latency);
 	}
-	return best;
+	best = kvl_candidate_draw(list, left, weights, (uint32_t)random);
+	for (unsigned int i = 0; i < left; i++)
+		/* cost[i] / its weight < cost[best] / its weight, without a division */
+		if (cost[i] * weights[list[best].node] < cost[best] * weights[list[i].node])
+			best = i;
+	return list[best];
 }

@@ -9,8 +9,8 @@ struct kvl_weights_params kvl_weights_defaults(uint32_t replication)
 {
 	return (struct kvl_weights_params){
 		.choice = KVL_CHOOSE_LEAST,
-		.temperature = 0.1,
-		.min_share = 0.005,
+		.temperature = 0.2,
+		.min_share = 0.001,
 		.replication = replication,
 	};
 }
@@ -33,6 +33,11 @@ uint16_t kvl_weights_floor(const struct kvl_weights_params *params)
 	double floor = m / (1 - m) * (params->replication - 1) * KVL_WEIGHT_MOST;
 
 	return floor < 1 ? 1 : floor > KVL_WEIGHT_MOST ? KVL_WEIGHT_MOST : (uint16_t)ceil(floor);
+}
+
+uint32_t kvl_weights_explore(const struct kvl_weights_params *params)
+{
+	return (uint32_t)(params->min_share * params->replication * UINT32_MAX); /* <= 0.2 * 5 */
 }
 
 static double best_score(const struct kvl_weighed *nodes, size_t count)
@@ -58,8 +63,9 @@ void kvl_weights(const struct kvl_weights_params *params, const struct kvl_weigh
 	size_t count, double confidence, uint16_t *weights)
 {
 	double best = best_score(nodes, count);
-	double t = params->temperature
-		   / (confidence > KVL_CONFIDENCE_LEAST ? fmin(confidence, 1) : KVL_CONFIDENCE_LEAST);
+	double t =
+		params->temperature
+		/ (confidence > KVL_CONFIDENCE_LEAST ? fmin(confidence, 1) : KVL_CONFIDENCE_LEAST);
 	uint16_t floor = params->choice == KVL_CHOOSE_BEST ? 1 : kvl_weights_floor(params);
 
 	for (size_t i = 0; i < count; i++) {

@@ -20,7 +20,7 @@ enum kvl_choice {
 	KVL_CHOOSE_SOFTMAX, /* draw by weight */
 	KVL_CHOOSE_BEST,    /* the largest weight of the row */
 	KVL_CHOOSE_P2C,     /* two by weight, fewer in flight (pick.h) */
-	KVL_CHOOSE_LEAST,   /* all of the row, least load per weight (pick.h); the default */
+	KVL_CHOOSE_LEAST,   /* of all, the least expected delay per weight (pick.h); the default */
 	KVL_CHOICES,
 };
 
@@ -28,8 +28,8 @@ enum kvl_choice {
 
 struct kvl_weights_params {
 	enum kvl_choice choice;
-	double temperature; /* in score, 0.001..10; default 0.1 */
-	double min_share;   /* of a draw among `replication` candidates, 0..0.2; default 0.005 */
+	double temperature; /* in score, 0.001..10; default 0.2 */
+	double min_share;   /* of a draw among `replication` candidates, 0..0.2; default 0.001 */
 	uint32_t replication;
 };
 
@@ -56,6 +56,9 @@ void kvl_weights(const struct kvl_weights_params *params, const struct kvl_weigh
 
 /* The floor that `min_share` puts under a weight. */
 uint16_t kvl_weights_floor(const struct kvl_weights_params *params);
+
+/* What `least` draws by chance, of 2^32: the minimum share for each candidate. */
+uint32_t kvl_weights_explore(const struct kvl_weights_params *params);
 
 const char *kvl_choice_name(enum kvl_choice choice); /* "softmax", "best", "p2c", "least" */
 

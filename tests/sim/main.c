@@ -17,8 +17,7 @@ int main(int argc, char **argv)
 	double loads[] = {0.5, 0.7, 0.85};
 	double only = env("LOAD", 0);
 	struct sim_params p = {.seed = (uint64_t)env("SEED", 1), .warm_up = 5 * SIM_SECOND,
-		.end = (uint64_t)(env("SECONDS", 40) * 1e9), .scorer = kvl_scorer_defaults(3),
-		.explore = env("EXPLORE", 0.01), .hot = (uint32_t)env("HOT", 1)};
+		.end = (uint64_t)(env("SECONDS", 40) * 1e9), .scorer = kvl_scorer_defaults(3),.hot = (uint32_t)env("HOT", 0)};
 	p.scorer.weights.temperature = env("T", p.scorer.weights.temperature);
 	p.scorer.weights.min_share = env("MIN", p.scorer.weights.min_share);
 	p.scorer.health.settle_ms = 200;
@@ -33,7 +32,7 @@ int main(int argc, char **argv)
 				continue;
 			for (size_t i = 0; i < sim_policy_count; i++) {
 				struct sim_result r;
-				if (getenv("POLICY") && !strstr(getenv("POLICY"), sim_policies[i].name))
+				if (getenv("POLICY") && strcmp(getenv("POLICY"), sim_policies[i].name))
 					continue;
 				p.load = loads[l];
 				p.scenario = &sim_scenarios[s];

@@ -12,9 +12,11 @@ static unsigned int candidates(const struct sim_router *r, const struct kvl_row 
 	return kvl_candidates(row, r->weights, SIM_REPLICATION, list);
 }
 
-static struct kvl_in_flight in_flight_of(const struct sim_router *r)
+static struct kvl_pulse pulse_of(const struct sim_router *r)
 {
-	return (struct kvl_in_flight){&r->peers[0].in_flight, sizeof(r->peers[0])};
+	const struct sim_peer *first = &r->peers[0];
+
+	return (struct kvl_pulse){&first->in_flight, &first->latency_average, sizeof(*first)};
 }
 
 static uint16_t choose_static(struct sim *sim, struct sim_router *r, const struct kvl_row *row)
@@ -186,19 +188,19 @@ static uint16_t choose_softmax(struct sim *sim, struct sim_router *r, const stru
 
 static uint16_t choose_p2c(struct sim *sim, struct sim_router *r, const struct kvl_row *row)
 {
-	struct kvl_in_flight in_flight = in_flight_of(r);
+	struct kvl_pulse pulse = pulse_of(r);
 
-	return kvl_draw_p2c(row, r->weights, SIM_REPLICATION, rng_next(&r->rng), &in_flight,
+	return kvl_draw_p2c(row, r->weights, SIM_REPLICATION, rng_next(&r->rng), &pulse,
 		sim->params->hot)
 		.node;
 }
 
 static uint16_t choose_kvlane(struct sim *sim, struct sim_router *r, const struct kvl_row *row)
 {
-	struct kvl_in_flight in_flight = in_flight_of(r);
-	uint32_t explore = (uint32_t)(sim->params->explore * UINT32_MAX);
+	struct kvl_pulse pulse = pulse_of(r);
+	uint32_t explore = kvl_weights_explore(&sim->params->scorer.weights);
 
-	return kvl_draw_least(row, r->weights, SIM_REPLICATION, rng_next(&r->rng), &in_flight, explore)
+	return kvl_draw_least(row, r->weights, SIM_REPLICATION, rng_next(&r->rng), &pulse, explore)
 		.node;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/score/pick.h"
 #include "tests/sim/sim.h"
 
 #define OLD 0.9 /* C3's weight of the past */
@@ -119,6 +120,7 @@ void sim_router_reply(struct sim *sim, struct sim_router *r, const struct sim_re
 	}
 	average(&p->ewma_service_us, (double)q->served_ns / 1000);
 	kvl_hist_add(&p->latency, (uint32_t)us);
+	kvl_latency_add(&p->latency_average, (uint32_t)us);
 }
 
 void sim_router_timeout(struct sim *sim, struct sim_router *r, uint16_t node)
@@ -129,6 +131,7 @@ void sim_router_timeout(struct sim *sim, struct sim_router *r, uint16_t node)
 	p->timeouts++;
 	p->run++;
 	average(&p->ewma_us, (double)SIM_TIMEOUT / 1000);
+	kvl_latency_add(&p->latency_average, (uint32_t)(SIM_TIMEOUT / 1000));
 }
 
 void sim_report(struct sim *sim, struct sim_router *r, uint16_t node,

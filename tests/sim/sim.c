@@ -317,6 +317,7 @@ static void result_read(const struct sim *sim, struct sim_result *result)
 	double minutes = (double)(sim->params->end - sim->params->warm_up) / (60.0 * SIM_SECOND);
 
 	for (unsigned int i = 0; i < SIM_NODES; i++) {
+
 		most = sim->nodes[i].served > most ? sim->nodes[i].served : most;
 		all += sim->nodes[i].served;
 	}

@@ -61,7 +61,7 @@ struct sim_node {
 
 /* A router's memory of a node, by what every policy may know. */
 struct sim_peer {
-	uint32_t in_flight;
+	uint32_t in_flight, latency_average; /* as kvlane's workers keep them (pick.h) */
 	uint64_t replies, rejects, timeouts; /* since the last tick */
 	uint64_t run;                        /* timeouts in a row */
 	struct kvl_histogram latency;        /* since the last tick */
@@ -125,7 +125,6 @@ struct sim_params {
 	uint64_t seed;
 	uint64_t warm_up, end;
 	struct kvl_scorer_params scorer;
-	double explore; /* of `least` */
 	uint32_t hot;   /* of p2c */
 };
 
