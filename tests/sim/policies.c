@@ -6,8 +6,8 @@
  * Every policy chooses among the nodes that health leaves in; so what is compared is the choice,
  * not that a policy of the literature has no failure detector.
  */
-static unsigned int candidates(const struct sim_router *r, const struct kvl_row *row,
-	struct kvl_draw *list)
+static unsigned int candidates(
+	const struct sim_router *r, const struct kvl_row *row, struct kvl_draw *list)
 {
 	return kvl_candidates(row, r->weights, SIM_REPLICATION, list);
 }
@@ -84,7 +84,7 @@ static uint16_t choose_two(struct sim *sim, struct sim_router *r, const struct k
 	a = rng_below(&r->rng, n);
 	b = (a + 1 + rng_below(&r->rng, n - 1)) % n;
 	return r->peers[list[b].node].in_flight < r->peers[list[a].node].in_flight ? list[b].node
-										     : list[a].node;
+										   : list[a].node;
 }
 
 /*
@@ -112,13 +112,13 @@ static uint16_t choose_c3(struct sim *sim, struct sim_router *r, const struct kv
  */
 static void probes_arrive(struct sim *sim, struct sim_router *r)
 {
-	while (r->probe_head != r->probe_tail && r->probes[r->probe_head % SIM_PROBES].at <= sim->now) {
+	while (r->probe_head != r->probe_tail
+		&& r->probes[r->probe_head % SIM_PROBES].at <= sim->now) {
 		const struct sim_probe *probe = &r->probes[r->probe_head++ % SIM_PROBES];
 		struct sim_peer *p = &r->peers[probe->node];
 
 		p->probed_rif = probe->rif;
 		p->probed_us = probe->us;
-		p->probed_at = probe->at;
 	}
 }
 
@@ -190,8 +190,8 @@ static uint16_t choose_p2c(struct sim *sim, struct sim_router *r, const struct k
 {
 	struct kvl_pulse pulse = pulse_of(r);
 
-	return kvl_draw_p2c(row, r->weights, SIM_REPLICATION, rng_next(&r->rng), &pulse,
-		sim->params->hot)
+	return kvl_draw_p2c(
+		row, r->weights, SIM_REPLICATION, rng_next(&r->rng), &pulse, sim->params->hot)
 		.node;
 }
 

@@ -75,8 +75,7 @@ static void peer_probe(struct sim *sim, struct sim_router *r, uint16_t node)
 		p->probe_due = 0;
 		kvl_scorer_probe(r->scorer, node, p->probe_ok, now);
 	}
-	if (p->probe_due != 0
-		|| kvl_health_probe_at(&n->health, &sim->params->scorer.health) > now)
+	if (p->probe_due != 0 || kvl_health_probe_at(&n->health, &sim->params->scorer.health) > now)
 		return;
 	kvl_health_probe_sent(&n->health, now);
 	p->probe_ok = sim->nodes[node].alive;

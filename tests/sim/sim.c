@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/sim/queue.h"
@@ -36,8 +35,8 @@ static uint32_t request_new(struct sim *sim)
 		if (sim->requests == NULL)
 			abort();
 		for (uint32_t i = sim->request_count; i < count; i++)
-			sim->requests[i] = (struct sim_request){
-				.next = i + 1 < count ? i + 1 : SIM_NONE};
+			sim->requests[i] =
+				(struct sim_request){.next = i + 1 < count ? i + 1 : SIM_NONE};
 		at = sim->request_count;
 		sim->request_count = count;
 	}
@@ -81,8 +80,12 @@ static void arrive(struct sim *sim, const struct kvl_row *row, uint64_t service)
 		return;
 	}
 	at = request_new(sim);
-	sim->requests[at] = (struct sim_request){.start = sim->now, .service = service,
-		.id = ++sim->next_id, .node = node, .router = (uint8_t)number, .open = true};
+	sim->requests[at] = (struct sim_request){.start = sim->now,
+		.service = service,
+		.id = ++sim->next_id,
+		.node = node,
+		.router = (uint8_t)number,
+		.open = true};
 	sim->nodes[node].transit++;
 	sim_router_sent(sim, r, node);
 	fifo_push(&sim->queues->to_node,
@@ -105,7 +108,9 @@ static void serve(struct sim *sim, struct sim_node *n, uint32_t at)
 	busy_change(sim, n, 1);
 	q->served_ns = (uint64_t)((double)q->service / n->speed);
 	heap_push(&sim->queues->service, (struct event){.at = sim->now + q->served_ns,
-						 .request = at, .id = q->id, .epoch = n->epoch});
+						 .request = at,
+						 .id = q->id,
+						 .epoch = n->epoch});
 }
 
 static void reply_send(struct sim *sim, uint32_t at)
@@ -221,8 +226,8 @@ static struct kvl_report_figures figures_of(struct sim *sim, struct sim_node *n)
 	for (unsigned int m = 0; m < KVL_METRIC_COUNT; m++)
 		f.value[m] = KVL_UNKNOWN;
 	busy_change(sim, n, 0);
-	f.value[KVL_METRIC_CPU] = fmin(
-		(double)(n->busy_ns - n->reported_ns) / ((double)SIM_REPORT * SIM_SERVERS), 1);
+	f.value[KVL_METRIC_CPU] =
+		fmin((double)(n->busy_ns - n->reported_ns) / ((double)SIM_REPORT * SIM_SERVERS), 1);
 	f.value[KVL_METRIC_QUEUE] = n->queued;
 	f.value[KVL_METRIC_IN_FLIGHT] = n->busy;
 	f.flags = n->compacting ? KVL_FACT_COMPACTING : 0;
@@ -244,7 +249,9 @@ static void report(struct sim *sim, unsigned int node)
 			abort();
 		q->late[q->late_tail++ % LATE_MOST] = (struct late_report){
 			.at = sim->now + SIM_HOP + sim->params->scenario->report_delay,
-			.router = (uint8_t)r, .node = (uint16_t)node, .figures = f};
+			.router = (uint8_t)r,
+			.node = (uint16_t)node,
+			.figures = f};
 	}
 }
 
@@ -317,7 +324,6 @@ static void result_read(const struct sim *sim, struct sim_result *result)
 	double minutes = (double)(sim->params->end - sim->params->warm_up) / (60.0 * SIM_SECOND);
 
 	for (unsigned int i = 0; i < SIM_NODES; i++) {
-
 		most = sim->nodes[i].served > most ? sim->nodes[i].served : most;
 		all += sim->nodes[i].served;
 	}
@@ -345,7 +351,15 @@ static uint64_t earliest(const uint64_t *times, unsigned int count, unsigned int
 	return times[*which];
 }
 
-enum source { PERIODIC, TO_ROUTER, SERVICE, TO_NODE, TIMEOUT, ARRIVAL, SOURCES };
+enum source {
+	PERIODIC,
+	TO_ROUTER,
+	SERVICE,
+	TO_NODE,
+	TIMEOUT,
+	ARRIVAL,
+	SOURCES
+};
 
 static void loop(struct sim *sim, struct traffic *traffic)
 {
@@ -392,6 +406,20 @@ static void loop(struct sim *sim, struct traffic *traffic)
 	}
 }
 
+struct sim_params sim_defaults(void)
+{
+	struct sim_params params = {
+		.load = 0.7,
+		.seed = 1,
+		.warm_up = 5 * SIM_SECOND,
+		.end = 40 * SIM_SECOND,
+		.scorer = kvl_scorer_defaults(SIM_REPLICATION),
+	};
+
+	params.scorer.health.settle_ms = SIM_TIMEOUT / SIM_MS;
+	return params;
+}
+
 void sim_run(const struct sim_params *params, struct sim_result *result)
 {
 	static struct sim sim; /* large; one at a time */
@@ -401,7 +429,8 @@ void sim_run(const struct sim_params *params, struct sim_result *result)
 	start(&sim, params);
 	for (unsigned int i = 0; i < SIM_NODES; i++)
 		capacity += sim.nominal[i] * SIM_SERVERS / (double)SIM_MEAN;
-	traffic_start(&traffic, params->load * capacity, params->scenario->hot_share, &sim.arrivals);
+	traffic_start(
+		&traffic, params->load * capacity, params->scenario->hot_share, &sim.arrivals);
 	loop(&sim, &traffic);
 	result_read(&sim, result);
 	stop(&sim);

@@ -24,15 +24,15 @@
 #define SIM_REPLICATION 3
 #define SIM_QUEUE_MOST  1024 /* a node drops what comes beyond */
 
-#define SIM_US          UINT64_C(1000)
-#define SIM_MS          UINT64_C(1000000)
-#define SIM_SECOND      UINT64_C(1000000000)
-#define SIM_MEAN        (4 * SIM_MS)   /* service time of a node of speed 1 */
-#define SIM_HOP         (250 * SIM_US) /* one way */
-#define SIM_TIMEOUT     (200 * SIM_MS) /* a failed request counts with it as its latency */
-#define SIM_TICK        (50 * SIM_MS)  /* of the control core: KVL_HEALTH_TICK_MS */
-#define SIM_REPORT      (2 * SIM_SECOND)
-#define SIM_NONE        UINT32_MAX
+#define SIM_US      UINT64_C(1000)
+#define SIM_MS      UINT64_C(1000000)
+#define SIM_SECOND  UINT64_C(1000000000)
+#define SIM_MEAN    (4 * SIM_MS)   /* service time of a node of speed 1 */
+#define SIM_HOP     (250 * SIM_US) /* one way */
+#define SIM_TIMEOUT (200 * SIM_MS) /* a failed request counts with it as its latency */
+#define SIM_TICK    (50 * SIM_MS)  /* of the control core: KVL_HEALTH_TICK_MS */
+#define SIM_REPORT  (2 * SIM_SECOND)
+#define SIM_NONE    UINT32_MAX
 
 struct sim_request {
 	uint64_t start;   /* when the client's request reached the router */
@@ -48,13 +48,13 @@ struct sim_request {
 };
 
 struct sim_node {
-	double speed;       /* now; the scenario's */
-	double reject;      /* probability */
+	double speed;  /* now; the scenario's */
+	double reject; /* probability */
 	bool alive;
 	bool compacting;
-	uint32_t epoch;     /* rises at death: what was in service then is lost */
+	uint32_t epoch; /* rises at death: what was in service then is lost */
 	uint32_t busy, queued, transit;
-	uint32_t head, tail; /* of the queue */
+	uint32_t head, tail;                       /* of the queue */
 	uint64_t busy_ns, busy_since, reported_ns; /* server time, for its CPU figure */
 	uint64_t served;
 };
@@ -72,7 +72,6 @@ struct sim_peer {
 	/* Prequal: the newest probe's answer */
 	uint32_t probed_rif;
 	double probed_us;
-	uint64_t probed_at;
 };
 
 #define SIM_PROBES 4096
@@ -93,7 +92,6 @@ struct sim_router {
 	uint64_t changes;            /* nodes that came or went in the weights */
 	struct sim_probe probes[SIM_PROBES];
 	uint32_t probe_head, probe_tail;
-	double rif_sorted[SIM_NODES];
 	uint32_t rif_limit;
 };
 
@@ -112,10 +110,10 @@ struct sim_scenario {
 	const char *title;
 	/* Sets the nodes' state at `now`; called every 10 ms. */
 	void (*play)(struct sim *sim, uint64_t now);
-	double hot_share;   /* of the traffic to one more key */
+	double hot_share; /* of the traffic to one more key */
 	uint64_t report_delay;
 	double report_loss;
-	double classes[3];  /* speeds of every third node; 0 = all 1 */
+	double classes[3]; /* speeds of every third node; 0 = all 1 */
 };
 
 struct sim_params {
@@ -125,7 +123,7 @@ struct sim_params {
 	uint64_t seed;
 	uint64_t warm_up, end;
 	struct kvl_scorer_params scorer;
-	uint32_t hot;   /* of p2c */
+	uint32_t hot; /* of p2c */
 };
 
 struct sim_result {
@@ -143,8 +141,6 @@ struct sim {
 	double nominal[SIM_NODES];
 	struct sim_router routers[SIM_ROUTERS];
 	struct rng arrivals, chance;
-	const struct kvl_row **rows; /* by key */
-	const struct kvl_row *hot_row;
 	struct sim_queues *queues;
 	struct sim_request *requests;
 	uint32_t request_count, request_free;
@@ -153,10 +149,13 @@ struct sim {
 	uint64_t seen;
 };
 
-extern const struct sim_policy sim_policies[];
+extern const struct sim_policy sim_policies[]; /* the oracle is the last */
 extern const size_t sim_policy_count;
 extern const struct sim_scenario sim_scenarios[];
 extern const size_t sim_scenario_count;
+
+/* 35 s at 70% after 5 s of warm-up, the scorer's defaults; scenario and policy are to be set. */
+struct sim_params sim_defaults(void);
 
 /* Runs one; aborts when out of memory. */
 void sim_run(const struct sim_params *params, struct sim_result *result);

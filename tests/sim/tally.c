@@ -17,7 +17,8 @@ static double bucket_middle(uint32_t b)
 {
 	uint32_t shift = b < 2 * SUB ? 0 : b / SUB - 1;
 
-	return b < SUB ? b : (double)((SUB + b % SUB) << shift) + (double)(UINT64_C(1) << shift) / 2;
+	return b < SUB ? b
+		       : (double)((SUB + b % SUB) << shift) + (double)(UINT64_C(1) << shift) / 2;
 }
 
 void tally_add(struct sim_tally *t, uint64_t ns)

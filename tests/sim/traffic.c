@@ -22,8 +22,9 @@ static const struct kvl_row *row_of(uint32_t key)
 
 static void ring_build(void)
 {
-	const struct kvl_placement_params params = {
-		.kind = KVL_PLACE_RING, .replication = SIM_REPLICATION, .vnodes = KVL_VNODES_DEFAULT};
+	const struct kvl_placement_params params = {.kind = KVL_PLACE_RING,
+		.replication = SIM_REPLICATION,
+		.vnodes = KVL_VNODES_DEFAULT};
 	struct kvl_member members[SIM_NODES];
 	char names[SIM_NODES][8];
 
