@@ -80,13 +80,14 @@ struct kvl_node_counters {
 	uint64_t hits, misses;
 	uint32_t in_flight;
 	uint32_t timeouts_in_a_row; /* since the last reply */
-	uint64_t last_reply;        /* TSC */
+	uint32_t latency;           /* moving average, see kvl_latency_add() */
+	uint32_t spare;
 	/* second line */
 	uint64_t timeouts;
 	uint64_t errors;  /* the request's fault */
 	uint64_t rejects; /* SERVER_ERROR: the node's */
 	uint64_t late;    /* replies after their time; never counted elsewhere */
-	uint64_t spare[4];
+	uint64_t spares[4];
 };
 _Static_assert(sizeof(struct kvl_node_counters) == 128, "two cache lines");
 

@@ -162,7 +162,8 @@ json_t *kvl_command_route(void *ctx, const json_t *params, struct kvl_message_er
 		return kvl_message_fail(error, KVL_CODE_NOT_FOUND,
 			"there is no such service: `kvlanectl services` lists them");
 
-	d.hash = kvl_placement_key_hash(d.service->master, key, key_len, d.service->config.placement.seed);
+	d.hash = kvl_placement_key_hash(
+		d.service->master, key, key_len, d.service->config.placement.seed);
 	d.token = kvl_placement_find(d.service->master, d.hash);
 	d.row = kvl_placement_row(d.service->master, d.token);
 	d.weights = kvl_root_weights(root, 0);

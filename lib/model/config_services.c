@@ -44,6 +44,7 @@ const struct field service_fields[SERVICE_FIELDS] = {
 		.max = UINT64_MAX},
 	[SERVICE_TIMEOUT] = {"timeout_ms", set_uint, AT(struct kvl_service_config, timeout_ms),
 		.min = 1, .max = 60000},
+	[SERVICE_SCORING] = {"scoring", .nested = scoring_walk},
 };
 
 static const struct kvl_service_config service_default = {
@@ -84,6 +85,7 @@ static void service_walk(struct walk *w, yaml_node_t *element, const char *path,
 	struct service_draft *s = &d->services[d->service_count];
 
 	s->config = service_default;
+	s->config.scoring = scoring_default();
 	s->config.line = walk_pos(element).line;
 	snprintf(s->path, sizeof(s->path), "%s", path);
 	w->faulty = false;

@@ -52,9 +52,10 @@ struct kvl_root_service {
 	uint16_t number; /* stable, see numbers.h */
 	uint8_t mode;    /* enum kvl_mode */
 	uint8_t replication;
-	uint8_t pad[2];
+	uint8_t choice; /* enum kvl_choice, among the candidates of a read when N > 1 */
+	uint8_t pad;
 	uint32_t timeout_ms;
-	uint32_t reserved;
+	uint32_t explore; /* `least`: of 2^32 draws so many go to any candidate by chance */
 	uint64_t seed;
 	const struct kvl_placement *placement; /* on the reader's NUMA node; outlives the root */
 };
