@@ -65,7 +65,6 @@ static enum kvl_drop reply_account(struct kvl_worker *w, const struct kvl_packet
 	if (p->reply.sequence == 0)
 		kind_count(node, p->reply.kind);
 	kvl_count(&node->bytes_in, p->payload_len);
-	kvl_count(&w->counters.replies, 1);
 	if (unlikely(verdict == KVL_SEQUENCE_UNTRACKED))
 		kvl_count(&w->counters.big_untracked, 1);
 	if (likely(verdict == KVL_SEQUENCE_LAST))
@@ -87,5 +86,6 @@ void kvl_account(struct kvl_worker *w, struct kvl_burst *b)
 		else
 			list->packets[passed++] = p;
 	}
+	kvl_count(&w->counters.replies, passed);
 	list->count = passed;
 }
