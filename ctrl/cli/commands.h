@@ -6,6 +6,7 @@
 extern const struct cli_command cli_command_status;
 extern const struct cli_command cli_command_nodes;
 extern const struct cli_command cli_command_services;
+extern const struct cli_command cli_command_scores;
 extern const struct cli_command cli_command_stats;
 extern const struct cli_command cli_command_route;
 extern const struct cli_command cli_command_reload;
