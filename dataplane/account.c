@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
 #include "dataplane/merge.h"
+#include "lib/score/pick.h"
 
 /*
  * What a reply tells of its node: latency, hits, errors, rejects (SPEC 6.2). Also decides whether
@@ -36,10 +37,12 @@ static void reply_finish(struct kvl_worker *w, const struct kvl_packet *p, struc
 		uint64_t us = ((w->now - s->sent) * w->us_per_tsc) >> 32;
 
 		kvl_hist_add(&w->latency[s->node], RTE_MIN(us, (uint64_t)KVL_HIST_MAX_US));
+		/* A rejection says nothing of how fast a node works (SPEC 4.3). */
+		if (likely(p->reply.kind != KVL_REPLY_REJECT))
+			kvl_latency_add(&node->latency, RTE_MIN(us, (uint64_t)KVL_LATENCY_MOST));
 		node->in_flight--;
 	}
 	node->timeouts_in_a_row = 0;
-	__atomic_store_n(&node->last_reply, w->now, __ATOMIC_RELAXED);
 	kvl_count(&node->replies, 1);
 	kvl_pending_answered(&w->pending, p->slot);
 }

@@ -82,8 +82,8 @@ void kvl_answer(struct kvl_worker *w, struct kvl_burst *b)
 		uint16_t len = 0;
 
 		if (likely(kvl_answer_fits(p, KVL_ANSWER_MAX)))
-			len = kvl_request_answer(p->verdict, &p->request, payload, p->payload_len,
-				payload);
+			len = kvl_request_answer(
+				p->verdict, &p->request, payload, p->payload_len, payload);
 		if (len == 0) {
 			kvl_packet_drop(w, p, silence_name(p->verdict));
 			continue;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
-#include "lib/score/draw.h"
+#include "lib/score/pick.h"
+#include "lib/score/weights.h"
 
-/* xorshift64 (Marsaglia 2003): a few cycles, and a draw needs no more than equidistribution. */
-static uint32_t random_next(struct kvl_worker *w)
+#define HOT_IN_FLIGHT 2 /* p2c: of this core; more at one node is hot */
+
+/* xorshift64* (Vigna 2016): a few cycles, and both halves pass for uniform. */
+static uint64_t random_next(struct kvl_worker *w)
 {
-	w->random ^= w->random << 13;
-	w->random ^= w->random >> 7;
-	w->random ^= w->random << 17;
-	return w->random >> 32;
+	w->random ^= w->random >> 12;
+	w->random ^= w->random << 25;
+	w->random ^= w->random >> 27;
+	return w->random * 2685821657736338717ull;
 }
 
 /* A read has no value, so its class is 0. */
@@ -18,23 +21,45 @@ static unsigned int write_class(const struct kvl_request *req)
 	       | (req->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0);
 }
 
-/*
- * Reads of a replicated service are drawn among the holders by weight; with N = 1 the score serves
- * failover only, and writes keep one order for all routers (SPEC 2.7).
- */
-static inline struct kvl_draw candidate_draw(struct kvl_worker *w, const struct kvl_root *root,
-	const struct kvl_packet *p)
+/* Among the N first of the row that are in, by the service's rule (SPEC 5). */
+static struct kvl_draw read_draw(
+	struct kvl_worker *w, const uint16_t *weights, const struct kvl_packet *p)
 {
-	unsigned int n = p->service->replication;
+	const struct kvl_pulse pulse = {
+		.in_flight = &w->nodes->in_flight,
+		.latency = &w->nodes->latency,
+		.stride = sizeof(*w->nodes),
+	};
+	const struct kvl_root_service *service = p->service;
+	unsigned int n = service->replication;
 
-	if (p->request.kind != KVL_KIND_READ)
-		return kvl_draw_first(p->row, kvl_root_weights(root, write_class(&p->request)));
-	if (n == 1)
-		return kvl_draw_first(p->row, kvl_root_weights(root, 0));
-	return kvl_draw_weighted(p->row, kvl_root_weights(root, 0), n, random_next(w));
+	switch (service->choice) {
+	case KVL_CHOOSE_LEAST:
+		return kvl_draw_least(p->row, weights, n, random_next(w), &pulse, service->explore);
+	case KVL_CHOOSE_P2C:
+		return kvl_draw_p2c(p->row, weights, n, random_next(w), &pulse, HOT_IN_FLIGHT);
+	case KVL_CHOOSE_BEST:
+		return kvl_draw_best(p->row, weights, n);
+	default:
+		return kvl_draw_weighted(p->row, weights, n, random_next(w) >> 32);
+	}
 }
 
-struct kvl_draw kvl_candidate_draw(
+/*
+ * Reads of a replicated service choose among the holders; with N = 1 the score serves failover
+ * only, and writes keep one order for all routers (SPEC 2.7).
+ */
+static struct kvl_draw candidate_draw(
+	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
+{
+	if (p->request.kind != KVL_KIND_READ)
+		return kvl_draw_first(p->row, kvl_root_weights(root, write_class(&p->request)));
+	if (p->service->replication == 1)
+		return kvl_draw_first(p->row, kvl_root_weights(root, 0));
+	return read_draw(w, kvl_root_weights(root, 0), p);
+}
+
+struct kvl_draw kvl_choose_one(
 	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
 {
 	return candidate_draw(w, root, p);

@@ -36,7 +36,7 @@ static __attribute__((noinline)) enum kvl_drop ethernet_odd(struct kvl_packet *p
 static enum kvl_drop ethernet_check(struct kvl_packet *p)
 {
 	if (likely(p->mbuf->nb_segs == 1 && p->mbuf->data_len >= KVL_PAYLOAD_OFFSET
-		   && kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4)))
+		    && kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4)))
 		return KVL_DROP_COUNT;
 	return ethernet_odd(p);
 }
@@ -51,7 +51,8 @@ static enum kvl_drop ipv4_check(const struct kvl_packet *p)
 		return (ip->version_ihl >> 4) == IPVERSION && (ip->version_ihl & 0xf) > 5
 			       ? KVL_DROP_IP_OPTIONS
 			       : KVL_DROP_IP_HEADER;
-	if (unlikely(ip->fragment_offset & RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)))
+	if (unlikely(ip->fragment_offset
+		     & RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)))
 		return KVL_DROP_FRAGMENT;
 	return KVL_DROP_COUNT;
 }

@@ -7,8 +7,9 @@
 
 #include "dataplane/test_world.h"
 
-#define REQUEST .from_mac = CLIENT_MAC, .to_mac = LANE0_MAC, .from = CLIENT, .to = NAT_VIP, \
-		.payload = "get a\r\n", .id = 7
+#define REQUEST                                                                     \
+	.from_mac = CLIENT_MAC, .to_mac = LANE0_MAC, .from = CLIENT, .to = NAT_VIP, \
+	.payload = "get a\r\n", .id = 7
 
 /* One fault each: what it is counted as. */
 static const struct {

@@ -20,8 +20,8 @@ void kvl_lookup(struct kvl_worker *w, struct kvl_burst *b)
 
 		const struct kvl_placement *placement = p->service->placement;
 
-		p->row = kvl_placement_row(placement,
-			kvl_placement_find_from(placement, p->hash, p->token));
+		p->row = kvl_placement_row(
+			placement, kvl_placement_find_from(placement, p->hash, p->token));
 		__builtin_prefetch(p->row);
 	}
 }

@@ -34,8 +34,8 @@ static void node_mac(unsigned int node, char text[32])
 }
 
 /* What a request must look like at its node, in nat mode. */
-static void nat_expected(struct packet *p, unsigned int node, struct kvl_wire_id wire,
-	char text[3][32])
+static void nat_expected(
+	struct packet *p, unsigned int node, struct kvl_wire_id wire, char text[3][32])
 {
 	node_mac(node, text[0]);
 	snprintf(text[1], 32, SNAT ":%u", wire.port);
@@ -137,8 +137,13 @@ static void dsr_changes_macs_and_ttl_only(void **state)
 
 static struct packet answer(const char *payload)
 {
-	return (struct packet){.from_mac = LANE0_MAC, .to_mac = CLIENT_MAC, .from = NAT_VIP,
-		.to = CLIENT, .id = 7, .payload = payload, .dont_fragment = true};
+	return (struct packet){.from_mac = LANE0_MAC,
+		.to_mac = CLIENT_MAC,
+		.from = NAT_VIP,
+		.to = CLIENT,
+		.id = 7,
+		.payload = payload,
+		.dont_fragment = true};
 }
 
 static void bad_requests_are_answered(void **state)

@@ -62,7 +62,8 @@ _Static_assert(offsetof(struct kvl_slot, router_mac)
 		       == offsetof(struct kvl_slot, client_mac) + RTE_ETHER_ADDR_LEN,
 	"destination, source");
 
-static void request_nat(struct kvl_worker *w, struct kvl_packet *p, const struct kvl_root_node *node)
+static void request_nat(
+	struct kvl_worker *w, struct kvl_packet *p, const struct kvl_root_node *node)
 {
 	struct kvl_wire_id wire = kvl_pending_wire(&w->pending, p->slot);
 	struct endpoints to = {

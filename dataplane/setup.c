@@ -31,8 +31,8 @@ static int worker_memory(struct kvl_worker *w, const struct kvl_worker_params *p
 		return -ENOMEM;
 	kvl_pending_init(&w->pending, memory, &pending);
 
-	w->nodes = rte_calloc_socket("kvl_nodes", params->node_max, sizeof(*w->nodes),
-		RTE_CACHE_LINE_SIZE, w->socket);
+	w->nodes = rte_calloc_socket(
+		"kvl_nodes", params->node_max, sizeof(*w->nodes), RTE_CACHE_LINE_SIZE, w->socket);
 	w->latency = rte_calloc_socket("kvl_latency", params->node_max, sizeof(*w->latency),
 		RTE_CACHE_LINE_SIZE, w->socket);
 	return w->nodes == NULL || w->latency == NULL ? -ENOMEM : 0;
@@ -42,15 +42,15 @@ static int worker_memory(struct kvl_worker *w, const struct kvl_worker_params *p
 static int worker_merges(struct kvl_worker *w, const struct kvl_worker_params *params)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
-	void *memory = rte_malloc_socket("kvl_merges", kvl_merge_table_size(&params->merge),
-		RTE_CACHE_LINE_SIZE, w->socket);
+	void *memory = rte_malloc_socket(
+		"kvl_merges", kvl_merge_table_size(&params->merge), RTE_CACHE_LINE_SIZE, w->socket);
 
 	if (memory == NULL)
 		return -ENOMEM;
 	kvl_merge_table_init(&w->merges, memory, &params->merge);
 	snprintf(name, sizeof(name), "kvl_made_%u", w->id);
-	w->made = kvl_pool_new(name, params->made_mbufs != 0 ? params->made_mbufs : KVL_MADE_MBUFS,
-		w->socket);
+	w->made = kvl_pool_new(
+		name, params->made_mbufs != 0 ? params->made_mbufs : KVL_MADE_MBUFS, w->socket);
 	return w->made == NULL ? -rte_errno : 0;
 }
 

@@ -28,8 +28,8 @@ static uint64_t sent;     /* mbufs taken from transmit buffers */
 
 static void eal_begin(void)
 {
-	char *args[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m", "256",
-		"--lcores=0@0", "--log-level=3", NULL};
+	char *args[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m",
+		"256", "--lcores=0@0", "--log-level=3", NULL};
 
 	if (rte_eal_init(9, args) < 0)
 		abort();
@@ -37,15 +37,15 @@ static void eal_begin(void)
 
 static void placement_begin(void)
 {
-	const struct kvl_placement_params params = {.kind = KVL_PLACE_RING, .replication = 1,
-		.vnodes = 160};
+	const struct kvl_placement_params params = {
+		.kind = KVL_PLACE_RING, .replication = 1, .vnodes = 160};
 	struct kvl_member members[WORLD_NODES];
 	char ids[WORLD_NODES][8];
 
 	for (uint16_t i = 0; i < WORLD_NODES; i++) {
 		snprintf(ids[i], sizeof(ids[i]), "n%u", i + 1);
-		members[i] = (struct kvl_member){.id = ids[i], .host = ids[i], .zone = "z",
-			.weight = 100, .number = i};
+		members[i] = (struct kvl_member){
+			.id = ids[i], .host = ids[i], .zone = "z", .weight = 100, .number = i};
 	}
 	placement = kvl_placement_build(&params, members, WORLD_NODES);
 	assert_non_null(placement);
@@ -107,7 +107,8 @@ int world_end(void **state)
 
 static struct kvl_root_node node_make(unsigned int number)
 {
-	struct kvl_root_node node = {.port = 11211, .egress = 1,
+	struct kvl_root_node node = {.port = 11211,
+		.egress = 1,
 		.flags = KVL_NODE_PRESENT | KVL_NODE_NEXTHOP | KVL_NODE_SNAT};
 	char text[32];
 
@@ -126,16 +127,25 @@ void world_publish(void)
 	struct kvl_root_service services[2];
 	struct kvl_root_node nodes[WORLD_NODES];
 	uint16_t weights[KVL_CLASSES][WORLD_NODES];
-	struct kvl_root_spec spec = {.revision = 1, .generation = 1, .services = services,
-		.service_count = 2, .nodes = nodes, .node_count = WORLD_NODES,
+	struct kvl_root_spec spec = {.revision = 1,
+		.generation = 1,
+		.services = services,
+		.service_count = 2,
+		.nodes = nodes,
+		.node_count = WORLD_NODES,
 		.weights = weights[0]};
 
 	for (unsigned int i = 0; i < 2; i++) {
-		services[i] = (struct kvl_root_service){.port = 11211, .number = i,
-			.mode = i == 0 ? KVL_MODE_NAT : KVL_MODE_DSR, .replication = 1,
-			.timeout_ms = WORLD_TIMEOUT, .placement = placement,
-			.keyless = world_service.keyless, .partial = world_service.partial,
-			.hash_rule = world_service.hash_rule, .members = members,
+		services[i] = (struct kvl_root_service){.port = 11211,
+			.number = i,
+			.mode = i == 0 ? KVL_MODE_NAT : KVL_MODE_DSR,
+			.replication = 1,
+			.timeout_ms = WORLD_TIMEOUT,
+			.placement = placement,
+			.keyless = world_service.keyless,
+			.partial = world_service.partial,
+			.hash_rule = world_service.hash_rule,
+			.members = members,
 			.member_count = WORLD_NODES};
 		kvl_addr_parse(i == 0 ? "10.1.0.100" : "10.1.0.101", &services[i].address);
 	}
@@ -156,8 +166,11 @@ const struct kvl_root *world_root(void)
 
 static void worker_reset(struct kvl_worker *w)
 {
-	struct kvl_pending_params params = {.slots = 1024, .port_first = 16384,
-		.port_count = 16384, .worker = w->id, .workers = WORLD_WORKERS};
+	struct kvl_pending_params params = {.slots = 1024,
+		.port_first = 16384,
+		.port_count = 16384,
+		.worker = w->id,
+		.workers = WORLD_WORKERS};
 	void *memory = w->pending.slots;
 
 	memset(memory, 0, kvl_pending_size(&params));

@@ -33,7 +33,8 @@ static void lane_flush(struct kvl_worker *w, unsigned int port)
 {
 	struct kvl_tx_buffer *buffer = &w->tx[port];
 	const struct kvl_lane *lane = &w->lanes[port];
-	uint16_t sent = rte_eth_tx_burst(lane->dpdk_port, lane->queue, buffer->mbufs, buffer->count);
+	uint16_t sent =
+		rte_eth_tx_burst(lane->dpdk_port, lane->queue, buffer->mbufs, buffer->count);
 
 	kvl_count(&w->counters.tx, sent);
 	if (unlikely(sent < buffer->count)) {

@@ -68,7 +68,7 @@ struct kvl_worker {
 	struct kvl_pending pending;
 	struct rte_rcu_qsbr *rcu; /* shared; each worker is a reader by its id */
 	struct rte_ring *inbox;   /* replies that arrived at another worker; many producers */
-	struct rte_ring *peers[KVL_WORKERS_MAX]; /* their inboxes */
+	struct rte_ring *peers[KVL_WORKERS_MAX];       /* their inboxes */
 	const struct kvl_worker *all[KVL_WORKERS_MAX]; /* for their counters: `stats` */
 	struct rte_mempool *made;                      /* mbufs of its own */
 	struct kvl_merge_table merges;
@@ -78,11 +78,11 @@ struct kvl_worker {
 	uint64_t started_time; /* seconds since 1970 */
 	uint32_t pid;
 
-	uint64_t now;           /* TSC, once a loop */
-	uint64_t tsc_per_tick;  /* a tick of the wheel: 1 ms */
-	uint64_t next_tick;     /* TSC at which tick begins */
+	uint64_t now;          /* TSC, once a loop */
+	uint64_t tsc_per_tick; /* a tick of the wheel: 1 ms */
+	uint64_t next_tick;    /* TSC at which tick begins */
 	uint32_t tick;
-	uint64_t us_per_tsc;    /* as a 32.32 fixed-point fraction */
+	uint64_t us_per_tsc; /* as a 32.32 fixed-point fraction */
 	uint64_t random;
 	struct kvl_tx_buffer tx[KVL_PORTS_MAX];
 

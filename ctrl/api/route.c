@@ -76,14 +76,17 @@ static json_t *candidate_object(const struct decision *d, unsigned int place)
 {
 	uint16_t number = d->row->node[place];
 	const struct kvl_node *node = &d->router->nodes.list[number];
+	const struct kvl_scored_node *scored = node->scored;
 	double probability = candidate_is_drawn(d, place) ? (double)d->weights[number] / d->sum : 0;
 	json_t *object = node_identity(node);
 
 	json_object_update_new(
-		object, json_pack("{s:b, s:b, s:o, s:i, s:f}", "preferred", place < d->replication,
-				"eligible", candidate_is_in(d, place), "reason",
-				kvl_json_text(node->reason), "weight", (int)d->weights[number],
-				"probability", probability));
+		object, json_pack("{s:b, s:b, s:o, s:s, s:f, s:i, s:f}", "preferred",
+				place < d->replication, "eligible", candidate_is_in(d, place),
+				"reason", kvl_json_text(node->reason), "state",
+				scored == NULL ? "unused" : kvl_health_name(scored->health.state),
+				"score", scored == NULL ? 0.0 : scored->breakdown[0].score,
+				"weight", (int)d->weights[number], "probability", probability));
 	return object;
 }
 
@@ -135,7 +138,8 @@ static json_t *decision_object(struct decision *d)
 		kvl_json_text(
 			choice < 0 ? NULL : d->router->nodes.list[d->row->node[choice]].config.id),
 		"used_fallback", choice >= (int)d->replication, "reads",
-		d->replication > 1 ? "draw" : "first", "writes", "first");
+		d->replication > 1 ? kvl_choice_name(d->service->config.scoring.choice) : "first",
+		"writes", "first");
 }
 
 json_t *kvl_command_route(void *ctx, const json_t *params, struct kvl_message_error *error)

@@ -32,6 +32,14 @@ static uint32_t members_list(const struct kvl_topology *t, const char *pool, uin
 	return count;
 }
 
+static uint32_t explore_share(const struct kvl_service_config *config)
+{
+	struct kvl_weights_params params = kvl_weights_defaults(config->placement.replication);
+
+	params.min_share = config->scoring.min_share;
+	return kvl_weights_explore(&params);
+}
+
 static void root_describe(void *context, uint16_t replica, struct kvl_root_spec *spec)
 {
 	static struct kvl_root_service services[KVL_SERVICES_MAX];
@@ -40,7 +48,7 @@ static void root_describe(void *context, uint16_t replica, struct kvl_root_spec 
 	const struct kvl_topology *t = r->topology;
 
 	if (replica == 0)
-		kvl_nodes_describe(&r->nodes);
+		kvl_nodes_describe(&r->nodes, kvl_now_ms());
 	for (uint32_t i = 0; i < t->service_count; i++) {
 		const struct kvl_topology_service *s = &t->services[i];
 		const struct kvl_placement *placement = t->replicas[replica * t->service_count + i];
@@ -52,6 +60,8 @@ static void root_describe(void *context, uint16_t replica, struct kvl_root_spec 
 			.mode = s->config.mode,
 			/* With fewer hosts than N the list is shorter; an empty pool has none. */
 			.replication = RTE_MAX(kvl_placement_preferred(placement), 1u),
+			.choice = s->config.scoring.choice,
+			.explore = explore_share(&s->config),
 			.timeout_ms = s->config.timeout_ms,
 			.keyless = s->config.keyless,
 			.partial = s->config.partial,
@@ -239,6 +249,9 @@ static void topology_switch(struct kvl_router *r, struct kvl_topology *t)
 	struct kvl_topology *old = r->topology;
 
 	r->topology = t;
+	if (kvl_scoring_follow(r->nodes.scoring, t, &r->config->health) < 0)
+		kvl_log(KVL_LOG_ERROR,
+			"not enough memory for the scores of a new pool: its nodes stay out");
 	kvl_nodes_follow(
 		&r->nodes, t, r->workers, r->worker_count, kvl_now_ms(), number_changed, r);
 	watch_update(r);
@@ -415,6 +428,7 @@ int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
 	kvl_config_free(r->config);
 	r->config = config;
 	kvl_health_watch_configure(r->health);
+	kvl_scoring_follow(r->nodes.scoring, r->topology, &r->config->health);
 	kvl_log(KVL_LOG_NOTICE, "reloaded %s: revision %lu, %s", r->config_path,
 		(unsigned long)r->topology->revision, same ? "nothing changed" : "changed");
 	return same ? 0 : 1;

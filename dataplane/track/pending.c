@@ -4,8 +4,8 @@
 
 #include "dataplane/track/pending.h"
 
-#define SLOTS_MIN       (1u << 10)
-#define SLOTS_MAX       (1u << 20)
+#define SLOTS_MIN           (1u << 10)
+#define SLOTS_MAX           (1u << 20)
 #define GENERATION_BITS_MIN 2 /* fewer would repeat within a node's ordinary lateness */
 
 static bool power_of_two(uint32_t n)

@@ -126,8 +126,8 @@ static inline bool kvl_pending_is_snat(const struct kvl_pending *p, uint16_t por
 }
 
 /* Slot number and generation of a wire value. The slot is always within the table. */
-static inline uint32_t kvl_pending_slot(const struct kvl_pending *p, uint16_t port, uint16_t id,
-	uint16_t *generation)
+static inline uint32_t kvl_pending_slot(
+	const struct kvl_pending *p, uint16_t port, uint16_t id, uint16_t *generation)
 {
 	uint32_t x = (uint32_t)((port & p->port_mask) >> p->worker_bits) << 16 | id;
 

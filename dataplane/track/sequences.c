@@ -22,8 +22,8 @@ static void reply_begin(struct kvl_sequences *s, struct kvl_sequence_pool *pool,
 	}
 }
 
-enum kvl_sequence_verdict kvl_sequences_add_many(struct kvl_sequences *s,
-	struct kvl_sequence_pool *pool, uint16_t sequence, uint16_t total)
+enum kvl_sequence_verdict kvl_sequences_add_many(
+	struct kvl_sequences *s, struct kvl_sequence_pool *pool, uint16_t sequence, uint16_t total)
 {
 	uint64_t *word = &s->bits;
 	uint64_t bit = 1ull << (sequence % 64);

@@ -25,9 +25,9 @@ struct kvl_timer {
 } __attribute__((packed, aligned(2))); /* 18 bytes: the slot it lies in has none to spare */
 
 struct kvl_wheel {
-	char *base;     /* first timer */
-	size_t stride;  /* bytes from one to the next */
-	uint32_t now;   /* last tick fully visited */
+	char *base;    /* first timer */
+	size_t stride; /* bytes from one to the next */
+	uint32_t now;  /* last tick fully visited */
 	uint32_t heads[KVL_WHEEL_BUCKETS];
 };
 

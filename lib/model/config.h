@@ -93,6 +93,21 @@ struct kvl_router_config {
 	uint32_t max_nodes;           /* default 1024, at most KVL_NODES_MAX */
 };
 
+/*
+ * `scoring:` of a service: how its nodes are judged and chosen among (SPEC 4, 5). Figures, their
+ * meaning and defaults: lib/score/score.h, weights.h, scorer.h. Of the services that share a pool
+ * the first one's counts.
+ */
+struct kvl_scoring_config {
+	uint8_t model;    /* enum kvl_score_model; default penalty */
+	uint8_t choice;   /* enum kvl_choice; default least */
+	bool write_heavy; /* profile of the weighted model; default read-heavy */
+	double temperature, min_share;
+	double ceiling_ms, baseline_ms; /* 0: from the fleet */
+	double cpu_threshold, io_threshold, queue_high, reject_threshold;
+	double low_score;
+};
+
 /* One element of `services:` */
 struct kvl_service_config {
 	char name[KVL_NAME_MAX];
@@ -101,11 +116,11 @@ struct kvl_service_config {
 	enum kvl_mode mode;      /* default nat */
 	char pool[KVL_NAME_MAX]; /* default "default" */
 	struct kvl_placement_params placement;
-	uint32_t timeout_ms;      /* of one request; 1..60000, default 1000 */
-	enum kvl_keyless keyless; /* default local */
-	enum kvl_partial partial; /* default miss */
-	struct kvl_hash_rule
-		hash_rule; /* `hash_tag: "{}"` or `hash_separator: ":"`; default none */
+	uint32_t timeout_ms;            /* of one request; 1..60000, default 1000 */
+	enum kvl_keyless keyless;       /* default local */
+	enum kvl_partial partial;       /* default miss */
+	struct kvl_hash_rule hash_rule; /* `hash_tag: "{}"` or `hash_separator: ":"`; or none */
+	struct kvl_scoring_config scoring;
 	unsigned int line; /* where it stands, for later messages */
 };
 

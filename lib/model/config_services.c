@@ -100,6 +100,7 @@ const struct field service_fields[SERVICE_FIELDS] = {
 	[SERVICE_HASH_TAG] = {"hash_tag", set_hash_tag, AT(struct kvl_service_config, hash_rule)},
 	[SERVICE_HASH_SEPARATOR] = {"hash_separator", set_hash_separator,
 		AT(struct kvl_service_config, hash_rule)},
+	[SERVICE_SCORING] = {"scoring", .nested = scoring_walk},
 };
 
 static const struct kvl_service_config service_default = {
@@ -140,6 +141,7 @@ static void service_walk(struct walk *w, yaml_node_t *element, const char *path,
 	struct service_draft *s = &d->services[d->service_count];
 
 	s->config = service_default;
+	s->config.scoring = scoring_default();
 	s->config.line = walk_pos(element).line;
 	snprintf(s->path, sizeof(s->path), "%s", path);
 	w->faulty = false;

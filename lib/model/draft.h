@@ -23,6 +23,7 @@ enum service_field {
 	SERVICE_PARTIAL,
 	SERVICE_HASH_TAG,
 	SERVICE_HASH_SEPARATOR,
+	SERVICE_SCORING,
 	SERVICE_FIELDS,
 };
 
@@ -97,6 +98,10 @@ void pools_check(struct draft *d, struct walk *services, struct walk *nodes);
 /* Says why and leaves this node out. */
 __attribute__((format(printf, 6, 7))) void node_leave_out(struct draft *d, struct walk *w,
 	struct node_draft *node, enum node_field field, const char *value, const char *format, ...);
+
+/* config_scoring.c */
+void scoring_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+struct kvl_scoring_config scoring_default(void);
 
 extern const struct field service_fields[SERVICE_FIELDS];
 extern const struct field node_fields[NODE_FIELDS];

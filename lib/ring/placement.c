@@ -18,7 +18,7 @@ static const struct placement_ops *const kinds[] = {
 	[KVL_PLACE_KETAMA_UNWEIGHTED] = &ketama_unweighted_ops,
 };
 
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define KINDS KVL_PLACE_KINDS
 
 const char *kvl_placement_name(enum kvl_placement_kind kind)
 {

@@ -21,6 +21,7 @@ enum kvl_placement_kind {
 	KVL_PLACE_JUMP,
 	KVL_PLACE_KETAMA,            /* libmemcached's KETAMA_WEIGHTED; twemproxy's ketama */
 	KVL_PLACE_KETAMA_UNWEIGHTED, /* libmemcached's KETAMA */
+	KVL_PLACE_KINDS
 };
 
 #define KVL_REPLICATION_MAX 5 /* N: preference list length */

@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/score/health.h"
+#include "lib/score/phi.h"
+
+static void note_falls(struct kvl_health *h, enum kvl_health_state from, uint64_t now_ms)
+{
+	bool was_in = from != KVL_HEALTH_DOWN && from != KVL_HEALTH_COOLDOWN;
+
+	if (was_in && !kvl_health_eligible(h)) {
+		h->falls++;
+		h->forgiven_ms = now_ms;
+	}
+	if (from == KVL_HEALTH_HALF_OPEN && h->state == KVL_HEALTH_HEALTHY)
+		h->ramp_ms = h->forgiven_ms = now_ms;
+}
 
 static bool enter(struct kvl_health *h, enum kvl_health_state state, uint64_t now_ms)
 {
-	if (h->state == state)
+	enum kvl_health_state from = h->state;
+
+	if (from == state)
 		return false;
 	h->state = state;
 	h->since_ms = now_ms;
 	h->successes = 0;
+	h->low_scores = 0;
+	h->anomaly_ms = now_ms; /* going, coming back and suspicion all are */
+	note_falls(h, from, now_ms);
 	return true;
 }
 
@@ -25,6 +43,8 @@ static bool judge_run(struct kvl_health *h, const struct kvl_health_params *para
 		return h->failures > 0 && enter(h, KVL_HEALTH_DOWN, now_ms);
 	if (h->failures >= down_after(params))
 		return enter(h, KVL_HEALTH_DOWN, now_ms);
+	if (h->state == KVL_HEALTH_COOLDOWN)
+		return false;
 	if (h->failures >= KVL_HEALTH_SUSPECT_AFTER)
 		return enter(h, KVL_HEALTH_SUSPECT, now_ms);
 	return enter(h, KVL_HEALTH_HEALTHY, now_ms);
@@ -33,10 +53,8 @@ static bool judge_run(struct kvl_health *h, const struct kvl_health_params *para
 static bool succeed(struct kvl_health *h, uint64_t times, uint64_t now_ms)
 {
 	h->failures = 0;
+	h->alive_ms = now_ms;
 	switch (h->state) {
-	case KVL_HEALTH_HEALTHY:
-	case KVL_HEALTH_DOWN: /* only a probe brings it back */
-		return false;
 	case KVL_HEALTH_SUSPECT:
 		return enter(h, KVL_HEALTH_HEALTHY, now_ms);
 	case KVL_HEALTH_HALF_OPEN:
@@ -44,6 +62,11 @@ static bool succeed(struct kvl_health *h, uint64_t times, uint64_t now_ms)
 				       ? KVL_HEALTH_RECOVER
 				       : h->successes + (uint32_t)times;
 		return h->successes >= KVL_HEALTH_RECOVER && enter(h, KVL_HEALTH_HEALTHY, now_ms);
+	case KVL_HEALTH_HEALTHY:
+	case KVL_HEALTH_COOLDOWN: /* only time brings it back */
+	case KVL_HEALTH_DOWN:     /* only a probe does */
+	case KVL_HEALTH_STATES:
+		break;
 	}
 	return false;
 }
@@ -78,6 +101,7 @@ bool kvl_health_passive(struct kvl_health *h, const struct kvl_health_params *pa
 		return replies > 0 && succeed(h, replies, now_ms);
 	if (replies > 0) {
 		/* Held one short: see the header. */
+		h->alive_ms = now_ms;
 		h->failures =
 			consecutive_timeouts < limit ? (uint32_t)consecutive_timeouts : limit - 1;
 		return judge_run(h, params, now_ms);
@@ -99,7 +123,9 @@ bool kvl_health_probe(
 {
 	if (ok && h->state == KVL_HEALTH_DOWN) {
 		h->failures = 0;
-		return enter(h, KVL_HEALTH_HALF_OPEN, now_ms);
+		h->alive_ms = now_ms;
+		return now_ms >= kvl_health_cooldown_until(h, params)
+		       && enter(h, KVL_HEALTH_HALF_OPEN, now_ms);
 	}
 	if (ok)
 		return succeed(h, 1, now_ms);
@@ -107,27 +133,38 @@ bool kvl_health_probe(
 	return judge_run(h, params, now_ms);
 }
 
-uint64_t kvl_health_probe_at(const struct kvl_health *h, const struct kvl_health_params *params)
+bool kvl_health_phi(
+	struct kvl_health *h, const struct kvl_health_params *params, double phi, uint64_t now_ms)
 {
-	uint64_t next = h->probe_ms == 0 ? 0 : h->probe_ms + params->probe_interval_ms, stale;
-
-	if (params->always_probe || h->state != KVL_HEALTH_HEALTHY)
-		return next;
-	stale = h->passive_ms == 0 ? 0 : h->passive_ms + params->passive_fresh_ms;
-	return stale > next ? stale : next;
+	if (phi <= KVL_PHI_DOWN || !kvl_health_eligible(h))
+		return false;
+	if (h->alive_ms + KVL_HEALTH_ALIVE_MS < now_ms)
+		return enter(h, KVL_HEALTH_DOWN, now_ms);
+	return h->state == KVL_HEALTH_HEALTHY && h->anomaly_ms + KVL_HEALTH_OBSERVE_MS < now_ms
+	       && enter(h, KVL_HEALTH_SUSPECT, now_ms);
 }
 
-const char *kvl_health_name(enum kvl_health_state state)
+bool kvl_health_low(
+	struct kvl_health *h, const struct kvl_health_params *params, bool low, uint64_t now_ms)
 {
-	switch (state) {
-	case KVL_HEALTH_HEALTHY:
-		return "healthy";
-	case KVL_HEALTH_SUSPECT:
-		return "suspect";
-	case KVL_HEALTH_DOWN:
-		return "down";
-	case KVL_HEALTH_HALF_OPEN:
-		return "half_open";
+	if (!kvl_health_eligible(h))
+		return false;
+	if (!low) {
+		h->low_scores = 0;
+		return false;
 	}
-	return "unknown";
+	h->anomaly_ms = now_ms;
+	return ++h->low_scores >= KVL_HEALTH_LOW_SCORES && enter(h, KVL_HEALTH_COOLDOWN, now_ms);
+}
+
+bool kvl_health_tick(struct kvl_health *h, const struct kvl_health_params *params, uint64_t now_ms)
+{
+	if (h->state == KVL_HEALTH_COOLDOWN && now_ms >= kvl_health_cooldown_until(h, params))
+		return enter(h, KVL_HEALTH_HALF_OPEN, now_ms);
+	if (h->state == KVL_HEALTH_HEALTHY && h->falls > 0
+		&& now_ms - h->forgiven_ms >= KVL_HEALTH_FORGIVE_MS) {
+		h->falls--;
+		h->forgiven_ms = now_ms;
+	}
+	return false;
 }

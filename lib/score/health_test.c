@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "lib/score/health.h"
+#include "lib/score/phi.h"
 
 static const struct kvl_health_params params = {
 	.timeouts_to_down = 3,
@@ -43,6 +44,14 @@ static void take_down(void)
 {
 	timeouts(3, 3);
 	assert_int_equal(h.state, KVL_HEALTH_DOWN);
+}
+
+/* Time passes until the cooldown is over. */
+static void cool_off(void)
+{
+	uint64_t until = kvl_health_cooldown_until(&h, &params);
+
+	now = until > now ? until : now;
 }
 
 static void test_three_timeouts_take_out(void **state)
@@ -122,6 +131,8 @@ static void test_back_through_half_open(void **state)
 	take_down();
 	assert_false(replies(3)); /* late, or failed open: the probe decides */
 	assert_false(probe(false));
+	assert_false(probe(true)); /* not before its cooldown is over */
+	cool_off();
 	assert_true(probe(true));
 	assert_int_equal(h.state, KVL_HEALTH_HALF_OPEN);
 	assert_true(kvl_health_eligible(&h));
@@ -137,16 +148,20 @@ static void test_back_through_half_open(void **state)
 static void test_first_failure_on_trial(void **state)
 {
 	take_down();
+	cool_off();
 	probe(true);
 	assert_true(timeouts(1, 1));
 	assert_int_equal(h.state, KVL_HEALTH_DOWN);
+	cool_off();
 	probe(true);
 	assert_true(probe(false));
 	assert_int_equal(h.state, KVL_HEALTH_DOWN);
 	/* Successes of an earlier trial do not count. */
+	cool_off();
 	probe(true);
 	replies(KVL_HEALTH_RECOVER - 1);
 	probe(false);
+	cool_off();
 	probe(true);
 	assert_false(replies(1));
 	assert_int_equal(h.state, KVL_HEALTH_HALF_OPEN);
@@ -158,6 +173,7 @@ static void test_old_requests_on_trial(void **state)
 
 	settle.settle_ms = 1000;
 	take_down();
+	cool_off();
 	probe(true);
 	assert_false(kvl_health_passive(&h, &settle, 0, 7, 10, h.since_ms + 999));
 	assert_int_equal(h.state, KVL_HEALTH_HALF_OPEN);
@@ -179,8 +195,10 @@ static void test_when_a_probe_is_wanted(void **state)
 	assert_int_equal(kvl_health_probe_at(&h, &params), now + 500); /* suspect */
 	timeouts(1, 3);
 	assert_int_equal(kvl_health_probe_at(&h, &params), h.probe_ms + 500); /* down */
+	cool_off();
 	probe(true);
-	assert_int_equal(kvl_health_probe_at(&h, &params), h.probe_ms + 500); /* half open */
+	assert_int_equal(h.state, KVL_HEALTH_HALF_OPEN);
+	assert_int_equal(kvl_health_probe_at(&h, &params), h.probe_ms + 500);
 }
 
 static void test_dsr_is_always_probed(void **state)
@@ -199,9 +217,202 @@ static void test_counts_saturate(void **state)
 	timeouts(UINT64_MAX, UINT64_MAX);
 	probe(false);
 	assert_int_equal(h.state, KVL_HEALTH_DOWN);
+	cool_off();
 	probe(true);
 	replies(UINT64_MAX);
 	assert_int_equal(h.state, KVL_HEALTH_HEALTHY);
+}
+
+static void test_cooldown_doubles_and_is_forgiven(void **state)
+{
+	static const uint32_t waits[] = {1000, 2000, 4000, 8000, 16000, 30000, 30000};
+
+	take_down();
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++) {
+		assert_int_equal(kvl_health_cooldown_until(&h, &params) - h.since_ms, waits[i]);
+		now = kvl_health_cooldown_until(&h, &params) - 101;
+		assert_false(probe(true));
+		cool_off();
+		assert_true(probe(true));
+		assert_true(probe(false));
+	}
+	cool_off();
+	probe(true);
+	replies(KVL_HEALTH_RECOVER);
+	for (int minute = 0; minute < 10; minute++)
+		kvl_health_tick(&h, &params, now += KVL_HEALTH_FORGIVE_MS);
+	assert_int_equal(h.falls, 0);
+	take_down();
+	assert_int_equal(kvl_health_cooldown_until(&h, &params) - h.since_ms, 1000);
+}
+
+static void low_scores(int count)
+{
+	for (int i = 0; i < count; i++)
+		kvl_health_low(&h, &params, true, now += 1000);
+}
+
+static void test_three_low_scores_cool_down(void **state)
+{
+	for (int i = 0; i < 10; i++) {
+		low_scores(KVL_HEALTH_LOW_SCORES - 1);
+		kvl_health_low(&h, &params, false, now += 1000);
+		assert_int_equal(h.state, KVL_HEALTH_HEALTHY);
+	}
+	low_scores(KVL_HEALTH_LOW_SCORES);
+	assert_int_equal(h.state, KVL_HEALTH_COOLDOWN);
+	assert_false(kvl_health_eligible(&h));
+	assert_false(replies(1000)); /* alive, and that is not the question */
+	assert_false(kvl_health_tick(&h, &params, h.since_ms + 999));
+	assert_true(kvl_health_tick(&h, &params, h.since_ms + 1000));
+	assert_int_equal(h.state, KVL_HEALTH_HALF_OPEN);
+	low_scores(KVL_HEALTH_LOW_SCORES);
+	assert_int_equal(h.state, KVL_HEALTH_COOLDOWN);
+	assert_int_equal(kvl_health_cooldown_until(&h, &params) - h.since_ms, 2000);
+}
+
+/* A node in cooldown that dies is dead: it needs a probe's word then. */
+static void test_failures_outrank_scores(void **state)
+{
+	low_scores(KVL_HEALTH_LOW_SCORES);
+	timeouts(3, 3);
+	assert_int_equal(h.state, KVL_HEALTH_DOWN);
+	assert_int_equal(h.falls, 1);
+	low_scores(KVL_HEALTH_LOW_SCORES);
+	assert_int_equal(h.state, KVL_HEALTH_DOWN);
+	assert_false(kvl_health_tick(&h, &params, now += 100000));
+}
+
+static void test_phi_and_signs_of_life(void **state)
+{
+	now += 10000;
+	replies(1);
+	assert_false(kvl_health_phi(&h, &params, KVL_PHI_DOWN, now));
+	assert_true(kvl_health_phi(&h, &params, 9, now)); /* its agent is gone: probe */
+	assert_int_equal(h.state, KVL_HEALTH_SUSPECT);
+	replies(1);
+	/* Not suspected for ever for that: no more than once in an observation. */
+	assert_false(kvl_health_phi(&h, &params, 9, now += 100));
+	assert_int_equal(h.state, KVL_HEALTH_HEALTHY);
+	now += KVL_HEALTH_ALIVE_MS + 1;
+	assert_true(kvl_health_phi(&h, &params, 9, now));
+	assert_int_equal(h.state, KVL_HEALTH_DOWN);
+	cool_off();
+	probe(true);
+	assert_int_equal(h.state, KVL_HEALTH_HALF_OPEN);
+	assert_false(kvl_health_phi(&h, &params, 9, now));
+}
+
+static void test_ramp(void **state)
+{
+	assert_true(kvl_health_share(&h, &params, now) == 1); /* new is not recovering */
+	take_down();
+	assert_true(kvl_health_share(&h, &params, now) == 0);
+	cool_off();
+	probe(true);
+	assert_true(kvl_health_share(&h, &params, now) == KVL_HEALTH_TRIAL_SHARE);
+	replies(KVL_HEALTH_RECOVER);
+	for (int step = 1; step <= 10; step++, now += 1000) {
+		assert_true(kvl_health_share(&h, &params, now) == step / 10.0);
+		assert_true(kvl_health_share(&h, &params, now + 999) == step / 10.0);
+	}
+	/* Suspicion and its end are no absence. */
+	timeouts(2, 2);
+	replies(1);
+	assert_true(kvl_health_share(&h, &params, now) == 1);
+}
+
+static void test_observation(void **state)
+{
+	assert_false(kvl_health_observed(&h, now));
+	timeouts(1, 1); /* one lost datagram is no anomaly */
+	assert_false(kvl_health_observed(&h, now));
+	timeouts(1, 2);
+	assert_true(kvl_health_observed(&h, now));
+	replies(1);
+	assert_true(kvl_health_observed(&h, now + KVL_HEALTH_OBSERVE_MS - 1));
+	assert_false(kvl_health_observed(&h, now + KVL_HEALTH_OBSERVE_MS));
+	now += 60000;
+	low_scores(1);
+	assert_true(kvl_health_observed(&h, now));
+}
+
+/* Comings and goings of a node, and the most of them in any minute from a time on. */
+struct changes {
+	uint64_t at[4096];
+	size_t count;
+};
+
+static size_t changes_most(const struct changes *c, uint64_t from)
+{
+	size_t most = 0, first = 0;
+
+	for (size_t last = 0; last < c->count; last++) {
+		while (c->at[last] - c->at[first] >= 60000 || c->at[first] < from)
+			if (++first > last)
+				break;
+		if (first <= last && last - first + 1 > most)
+			most = last - first + 1;
+	}
+	return most;
+}
+
+/* A node that lives and dies by turns: 100 requests a second, a timeout of 100 ms, probes. */
+static void flap(uint32_t up_ms, uint32_t down_ms, bool by_score, struct changes *c)
+{
+	const uint64_t begin = now, end = now + 20 * 60000;
+	uint64_t run = 0;
+	bool was_in = true;
+
+	c->count = 0;
+	for (; now < end; now += 50) {
+		bool up = (now - begin) % (up_ms + down_ms) < up_ms;
+
+		if (kvl_health_eligible(&h) && (up || by_score)) {
+			run = 0;
+			kvl_health_passive(&h, &params, 5, 0, 0, now);
+		} else if (kvl_health_eligible(&h)) {
+			kvl_health_passive(&h, &params, 0, 5, run += 5, now);
+		}
+		if (by_score && now % 1000 == 0)
+			kvl_health_low(&h, &params, !up, now);
+		if (kvl_health_probe_at(&h, &params) <= now) {
+			kvl_health_probe_sent(&h, now);
+			kvl_health_probe(&h, &params, up || by_score, now);
+		}
+		kvl_health_tick(&h, &params, now);
+		if (kvl_health_eligible(&h) != was_in && c->count < 4096)
+			c->at[c->count++] = now;
+		was_in = kvl_health_eligible(&h);
+	}
+}
+
+/* No oscillation (SPEC 6.6): the stated bound, over flaps of many lengths. */
+static void test_flapping_is_bounded(void **state)
+{
+	static const uint32_t lengths[] = {
+		50, 150, 300, 500, 1000, 2000, 3000, 5000, 10000, 15000, 30000, 70000};
+	static struct changes c;
+	size_t peak = 0, lasting = 0;
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
+		for (size_t j = 0; j < sizeof(lengths) / sizeof(*lengths); j++)
+			for (int by_score = 0; by_score < 2; by_score++) {
+				uint64_t begin;
+				size_t most;
+
+				start(NULL);
+				begin = now;
+				flap(lengths[i], lengths[j], by_score, &c);
+				most = changes_most(&c, 0);
+				peak = most > peak ? most : peak;
+				most = changes_most(&c, begin + 120000);
+				lasting = most > lasting ? most : lasting;
+			}
+	print_message("flapping: at most %zu changes in any minute, %zu lasting\n", peak, lasting);
+	assert_true(peak <= KVL_HEALTH_CHANGES_PEAK);
+	assert_true(peak > KVL_HEALTH_CHANGES_PEAK / 2); /* it did flap */
+	assert_true(lasting <= KVL_HEALTH_CHANGES_LASTING);
 }
 
 #define TEST(f) cmocka_unit_test_setup(f, start)
@@ -221,6 +432,13 @@ int main(void)
 		TEST(test_when_a_probe_is_wanted),
 		TEST(test_dsr_is_always_probed),
 		TEST(test_counts_saturate),
+		TEST(test_cooldown_doubles_and_is_forgiven),
+		TEST(test_three_low_scores_cool_down),
+		TEST(test_failures_outrank_scores),
+		TEST(test_phi_and_signs_of_life),
+		TEST(test_ramp),
+		TEST(test_observation),
+		TEST(test_flapping_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,8 +93,11 @@ static void endpoint_text(char *text, size_t size, uint32_t address, uint16_t po
 static void reply_write(struct rte_mbuf *mbuf)
 {
 	char from[32], to[32], payload[128], key[32];
-	struct packet p = {.from_mac = "02:00:00:02:00:00", .to_mac = "02:00:00:00:00:d0",
-		.from = from, .to = to, .payload = payload};
+	struct packet p = {.from_mac = "02:00:00:02:00:00",
+		.to_mac = "02:00:00:00:00:d0",
+		.from = from,
+		.to = to,
+		.payload = payload};
 	struct kvl_packet request;
 	const struct kvl_frame *frame;
 	uint8_t bytes[PACKET_MAX];

@@ -133,8 +133,14 @@ static void case_run(const struct bench_case *c, FILE *json, const char *only)
 #define FEW   256
 #define MANY  1000000
 
-#define DSR(command, keys) {BENCH_DSR_VIP, command, keys}
-#define NAT(command, keys) {BENCH_NAT_VIP, command, keys}
+#define DSR(command, keys)                   \
+	{                                    \
+		BENCH_DSR_VIP, command, keys \
+	}
+#define NAT(command, keys)                   \
+	{                                    \
+		BENCH_NAT_VIP, command, keys \
+	}
 
 static const struct bench_case cases[] = {
 	{"dsr get", DSR(FRAMES_GET, FEW), SMALL, 1, 0},

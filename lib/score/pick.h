@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/score/draw.h"
+
+/*
+ * Choices that look at what a core itself has outstanding at each node, and how long its last
+ * answers took, besides the weights (SPEC 5.2). That is exact and at once, and tells of a stalled
+ * node within a round trip, long before any score can. Its own requests only: no counters shared
+ * between cores, and no herd, since no two cores act on the same stale figure.
+ */
+
+/* One worker's counters by node number, `stride` bytes apart (they lie in a larger struct). */
+struct kvl_pulse {
+	const uint32_t *in_flight; /* at most 2^20 */
+	const uint32_t *latency;   /* kvl_latency_add() keeps it; 0 = no answer yet */
+	size_t stride;
+};
+
+static inline uint32_t kvl_in_flight(const struct kvl_pulse *p, uint16_t node)
+{
+	return *(const uint32_t *)((const char *)p->in_flight + p->stride * node);
+}
+
+static inline uint32_t kvl_latency(const struct kvl_pulse *p, uint16_t node)
+{
+	return *(const uint32_t *)((const char *)p->latency + p->stride * node);
+}
+
+#define KVL_LATENCY_SHIFT 4          /* the newest answer weighs 1/16 */
+#define KVL_LATENCY_MOST  (1u << 22) /* microseconds */
+
+/*
+ * Moving average of answers' latencies, in microseconds << KVL_LATENCY_SHIFT. Add replies and, as
+ * the time waited, timeouts; not rejections, which say nothing of how fast a node works (SPEC 4.3).
+ */
+static inline void kvl_latency_add(uint32_t *latency, uint32_t us)
+{
+	if (us > KVL_LATENCY_MOST)
+		us = KVL_LATENCY_MOST;
+	if (*latency == 0)
+		*latency = (us << KVL_LATENCY_SHIFT) | 1;
+	else
+		*latency += us - (*latency >> KVL_LATENCY_SHIFT);
+}
+
+/* The candidates of a draw: the first `n` of the row that are in. Returns how many. */
+static inline unsigned int kvl_candidates(const struct kvl_row *row, const uint16_t *weights,
+	unsigned int n, struct kvl_draw list[KVL_REPLICATION_MAX])
+{
+	unsigned int left = 0;
+
+	for (uint8_t i = 0; i < KVL_ROW_MAX && left < n && row->node[i] != KVL_NODE_NONE; i++)
+		if (weights[row->node[i]] != 0)
+			list[left++] = (struct kvl_draw){row->node[i], i};
+	return left;
+}
+
+/* Index of one of `left` > 0 candidates, with probability weight / sum; see kvl_draw_weighted(). */
+static inline unsigned int kvl_candidate_draw(
+	const struct kvl_draw *list, unsigned int left, const uint16_t *weights, uint32_t random)
+{
+	uint32_t sum = 0, point;
+	unsigned int i;
+
+	for (i = 0; i < left; i++)
+		sum += weights[list[i].node];
+	point = ((uint64_t)random * sum) >> 32;
+	for (i = 0; i + 1 < left && point >= weights[list[i].node]; i++)
+		point -= weights[list[i].node];
+	return i;
+}
+
+/* `best`: the largest weight; of equal ones the first in the row, so that a key keeps its node. */
+static inline struct kvl_draw kvl_draw_best(
+	const struct kvl_row *row, const uint16_t *weights, unsigned int n)
+{
+	struct kvl_draw list[KVL_REPLICATION_MAX], best = {KVL_NODE_NONE, 0};
+	unsigned int left = kvl_candidates(row, weights, n, list);
+
+	for (unsigned int i = 0; i < left; i++)
+		if (best.node == KVL_NODE_NONE || weights[list[i].node] > weights[best.node])
+			best = list[i];
+	return best;
+}
+
+/*
+ * Prequal's hot-cold rule (Wydrowski et al., NSDI'24) on what a core knows: a node is hot with more
+ * than `hot` of this core's requests in flight. Both hot: the fewer in flight. One hot: the other.
+ * Both cold: the first, as it was drawn, since the weights, which hold the latency, have decided.
+ */
+static inline bool kvl_prefer_second(uint32_t first, uint32_t second, uint32_t hot)
+{
+	return first > hot && second < first;
+}
+
+/* `p2c`: two different candidates drawn by weight, then the hot-cold rule. `random`: 64 uniform
+ * bits. */
+static inline struct kvl_draw kvl_draw_p2c(const struct kvl_row *row, const uint16_t *weights,
+	unsigned int n, uint64_t random, const struct kvl_pulse *pulse, uint32_t hot)
+{
+	struct kvl_draw list[KVL_REPLICATION_MAX], first, second;
+	unsigned int left = kvl_candidates(row, weights, n, list), at;
+
+	if (left == 0)
+		return (struct kvl_draw){KVL_NODE_NONE, 0};
+	at = kvl_candidate_draw(list, left, weights, (uint32_t)random);
+	first = list[at];
+	if (left == 1)
+		return first;
+	list[at] = list[left - 1];
+	second = list[kvl_candidate_draw(list, left - 1, weights, random >> 32)];
+	return kvl_prefer_second(
+		       kvl_in_flight(pulse, first.node), kvl_in_flight(pulse, second.node), hot)
+		       ? second
+		       : first;
+}
+
+/* The slowest known of the candidates; 1 when none has answered yet. */
+static inline uint64_t kvl_slowest(
+	const struct kvl_draw *list, unsigned int left, const struct kvl_pulse *pulse)
+{
+	uint32_t slowest = 1;
+
+	for (unsigned int i = 0; i < left; i++)
+		if (kvl_latency(pulse, list[i].node) > slowest)
+			slowest = kvl_latency(pulse, list[i].node);
+	return slowest;
+}
+
+/*
+ * `least`: of all candidates the one with the least
+ *   (in flight + 1) * average latency / weight
+ * that is, the shortest expected delay (as LVS's "sed" and Finagle's "peak EWMA" estimate it), with
+ * what the score knows besides as its handicap. Ties go to the one drawn by weight. A node that has
+ * not answered yet counts as the slowest of its row: new is not fast. `explore` of 2^32 draws go to
+ * any candidate by chance, so that a node that nothing speaks for is still tried, and its recovery
+ * seen (SPEC 5.1's minimum share; kvl_weights_explore()). Why this is the default: docs/decision.md.
+ */
+static inline struct kvl_draw kvl_draw_least(const struct kvl_row *row, const uint16_t *weights,
+	unsigned int n, uint64_t random, const struct kvl_pulse *pulse, uint32_t explore)
+{
+	struct kvl_draw list[KVL_REPLICATION_MAX];
+	unsigned int left = kvl_candidates(row, weights, n, list), best;
+	uint64_t cost[KVL_REPLICATION_MAX], slowest;
+
+	if (left == 0)
+		return (struct kvl_draw){KVL_NODE_NONE, 0};
+	if ((uint32_t)(random >> 32) < explore)
+		return list[((random & UINT32_MAX) * left) >> 32];
+	slowest = kvl_slowest(list, left, pulse);
+	for (unsigned int i = 0; i < left; i++) {
+		uint32_t latency = kvl_latency(pulse, list[i].node);
+
+		/* at most 2^20 * 2^26; times a weight still below 2^64 */
+		cost[i] = ((uint64_t)kvl_in_flight(pulse, list[i].node) + 1)
+			  * (latency == 0 ? slowest : latency);
+	}
+	best = kvl_candidate_draw(list, left, weights, (uint32_t)random);
+	for (unsigned int i = 0; i < left; i++)
+		/* cost[i] / its weight < cost[best] / its weight, without a division */
+		if (cost[i] * weights[list[best].node] < cost[best] * weights[list[i].node])
+			best = i;
+	return list[best];
+}

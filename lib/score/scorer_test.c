@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lib/score/fresh.h"
+#include "lib/score/scorer.h"
+
+#define NODES 5
+#define TICK  50
+
+static struct kvl_scorer *s;
+static struct kvl_scorer_params params;
+static uint64_t now;
+static uint16_t weights[NODES + 2];
+static struct behaviour {
+	uint32_t replies, rejects, timeouts; /* a tick */
+	uint32_t us;
+} behaves[NODES];
+static uint64_t run[NODES];
+
+static int start(void **state)
+{
+	params = kvl_scorer_defaults(3);
+	s = kvl_scorer_new(NODES, &params);
+	now = 1000;
+	for (uint16_t i = 0; i < NODES; i++) {
+		behaves[i] = (struct behaviour){.replies = 50, .us = 1000};
+		run[i] = 0;
+		kvl_scorer_join(s, i, now);
+	}
+	return s == NULL;
+}
+
+static int stop(void **state)
+{
+	kvl_scorer_free(s);
+	return 0;
+}
+
+static void node_tick(uint16_t node)
+{
+	const struct behaviour *b = &behaves[node];
+	struct kvl_histogram latency = {0};
+	struct kvl_seen seen = {
+		.outcomes = {.replies = b->replies, .rejects = b->rejects, .timeouts = b->timeouts},
+		.latency = &latency,
+	};
+
+	run[node] = b->replies > 0 ? 0 : run[node] + b->timeouts;
+	seen.timeouts_in_a_row = run[node];
+	latency.count[kvl_hist_bucket(b->us)] = b->replies - b->rejects;
+	kvl_scorer_passive(s, node, &seen, now);
+}
+
+static void pass(uint32_t ms)
+{
+	for (uint64_t end = now + ms; now < end; now += TICK) {
+		for (uint16_t i = 0; i < NODES; i++)
+			node_tick(i);
+		if (kvl_scorer_tick(s, now))
+			kvl_scorer_weights(s, 0, now, weights, NODES + 2);
+	}
+}
+
+static void test_all_alike(void **state)
+{
+	pass(3000);
+	for (int i = 0; i < NODES; i++)
+		assert_int_equal(weights[i], KVL_WEIGHT_MOST);
+	assert_int_equal(weights[NODES], 0);
+	assert_int_equal(weights[NODES + 1], 0);
+}
+
+/* SPEC 4.9: lower, and in. */
+static void test_slow_is_not_down(void **state)
+{
+	behaves[1].us = 50000;
+	pass(60000);
+	assert_true(weights[1] > 0 && weights[1] < weights[0] / 2);
+	assert_int_equal(kvl_scorer_node(s, 1)->health.falls, 0);
+	assert_true(kvl_scorer_node(s, 1)->breakdown[0].points[KVL_TERM_P99] == -25);
+	behaves[1].us = 1000;
+	pass(60000);
+	assert_int_equal(weights[1], KVL_WEIGHT_MOST);
+}
+
+/* SPEC 4.8: one bad interval moves nothing. */
+static void test_one_slow_interval(void **state)
+{
+	pass(5000 + TICK); /* from the end of a sample to the end of the next */
+	behaves[1].us = 50000;
+	pass(KVL_SCORER_PERIOD_MS);
+	behaves[1].us = 1000;
+	pass(2000);
+	assert_int_equal(weights[1], KVL_WEIGHT_MOST);
+}
+
+static void test_dead_is_out_and_comes_back_by_steps(void **state)
+{
+	uint16_t last = 0, steps = 0;
+
+	pass(2000);
+	behaves[2] = (struct behaviour){.timeouts = 2};
+	pass(200);
+	assert_int_equal(weights[2], 0);
+	assert_int_equal(kvl_scorer_node(s, 2)->reason[0], KVL_FILTER_DOWN);
+	behaves[2] = (struct behaviour){0};
+	pass(5000);
+	assert_true(kvl_scorer_probe(s, 2, true, now));
+	behaves[2] = (struct behaviour){.replies = 10, .us = 1000};
+	for (int i = 0; i < 25; i++) {
+		pass(1000);
+		assert_true(weights[2] >= last);
+		steps += weights[2] > last;
+		last = weights[2];
+	}
+	assert_int_equal(last, KVL_WEIGHT_MOST);
+	assert_true(steps >= KVL_HEALTH_RAMP_STEPS);
+}
+
+static void test_rejecting_cools_down(void **state)
+{
+	uint32_t out = 0;
+
+	pass(2000);
+	behaves[3] = (struct behaviour){.replies = 500, .rejects = 500, .us = 1};
+	for (int tick = 0; tick < 60000 / TICK; tick++) {
+		pass(TICK);
+		out += weights[3] == 0;
+		if (weights[3] == 0)
+			assert_int_equal(kvl_scorer_node(s, 3)->reason[0], KVL_FILTER_COOLDOWN);
+		assert_true(weights[0] > 0);
+	}
+	/* Tried after 1, 2, 4, 8, 16 s, for the seconds that it takes to see it again. */
+	assert_true(out > 40000 / TICK && out < 58000 / TICK);
+	assert_in_range(kvl_scorer_node(s, 3)->health.falls, 4, 6);
+}
+
+/* All of them reject: someone must stay. */
+static void test_last_usable_stays(void **state)
+{
+	size_t in = 0;
+
+	for (int i = 0; i < NODES; i++)
+		behaves[i] = (struct behaviour){.replies = 500, .rejects = 500, .us = 1};
+	for (int second = 0; second < 60; second++) {
+		pass(1000);
+		in = 0;
+		for (int i = 0; i < NODES; i++)
+			in += weights[i] > 0;
+		assert_true(in >= NODES - NODES / 3);
+	}
+}
+
+static void test_a_report_counts(void **state)
+{
+	struct kvl_report_figures report = {.time_ms = 5};
+
+	for (unsigned int m = 0; m < KVL_METRIC_COUNT; m++)
+		report.value[m] = KVL_UNKNOWN;
+	report.value[KVL_METRIC_CPU] = 0.95;
+	report.value[KVL_METRIC_IO_WAIT] = -1;
+	report.flags = KVL_FACT_COMPACTING;
+	assert_int_equal(kvl_scorer_report(s, 0, &report, now), 1);
+	assert_int_equal(kvl_scorer_report(s, 0, &report, now), -ESTALE);
+	pass(1000);
+	assert_true(kvl_scorer_node(s, 0)->breakdown[0].points[KVL_TERM_COMPACTING] < -29.99);
+	assert_true(fabs(kvl_scorer_node(s, 0)->breakdown[0].points[KVL_TERM_CPU] + 10) < 1e-5);
+	assert_false(kvl_scorer_node(s, 0)->breakdown[0].known & (1u << KVL_TERM_IO_WAIT));
+	assert_true(weights[0] < weights[1]);
+	/* Nothing more is heard: used, and marked. */
+	pass(KVL_FRESH_LOAD_MS + 100);
+	assert_true(kvl_scorer_node(s, 0)->facts.flags & KVL_FACT_STALE);
+}
+
+static void test_the_callers_reasons(void **state)
+{
+	kvl_scorer_node(s, 0)->draining = true;
+	kvl_scorer_node(s, 1)->reachable = false;
+	kvl_scorer_leave(s, 2);
+	pass(1000);
+	assert_int_equal(weights[0], 0);
+	assert_int_equal(kvl_scorer_node(s, 0)->reason[0], KVL_FILTER_DRAINING);
+	assert_int_equal(weights[1], 0);
+	assert_int_equal(kvl_scorer_node(s, 1)->reason[0], KVL_FILTER_UNREACHABLE);
+	assert_int_equal(weights[2], 0);
+	assert_int_equal(weights[3], KVL_WEIGHT_MOST);
+}
+
+static void test_fleet_median_and_worst(void **state)
+{
+	struct kvl_fleet_state f;
+	double p95[] = {10, KVL_UNKNOWN, 30, 20}, p99[] = {100, 500, KVL_UNKNOWN, 300};
+
+	kvl_fleet_init(&f);
+	kvl_fleet_measure(&f, p95, p99, 4, 1000);
+	assert_true(f.fleet.worst_p95_us == 30);
+	assert_true(f.fleet.baseline_p99_us == 300);
+	/* A minute of a fleet three times slower moves the long-run baseline by a fifth or so. */
+	for (int i = 0; i < 600; i++) {
+		double calm[] = {300}, none[] = {KVL_UNKNOWN};
+
+		kvl_fleet_measure(&f, none, calm, 1, 1000 + i * 1000);
+	}
+	for (int i = 0; i < 60; i++) {
+		double slow[] = {900}, none[] = {KVL_UNKNOWN};
+
+		kvl_fleet_measure(&f, none, slow, 1, 601000 + i * 1000);
+	}
+	assert_true(f.fleet.baseline_p99_us > 380 && f.fleet.baseline_p99_us < 430);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_all_alike),
+		TEST(test_slow_is_not_down),
+		TEST(test_one_slow_interval),
+		TEST(test_dead_is_out_and_comes_back_by_steps),
+		TEST(test_rejecting_cools_down),
+		TEST(test_last_usable_stays),
+		TEST(test_a_report_counts),
+		TEST(test_the_callers_reasons),
+		cmocka_unit_test(test_fleet_median_and_worst),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

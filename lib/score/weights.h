@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/score/filter.h"
+
+/*
+ * From scores to the weights that the data plane draws by (SPEC 5, DESIGN "Weights, not rows"):
+ *   softmax  w = exp((score - best score) / T), the published u16 being 65535 * w * share
+ *   best     w = score, on a line: the data plane takes the largest of the row, so that only the
+ *            order counts, and it survives quantisation down to 1/65535
+ * A weight is 0 for nodes that the hard filter took out, and for them only: any other is at least
+ * 1, and in softmax at least what gives it the minimum share of a draw in which all others are at
+ * their best. A node on trial or ramping up has its `share` of the weight, with the minimum beneath.
+ */
+enum kvl_choice {
+	KVL_CHOOSE_SOFTMAX, /* draw by weight */
+	KVL_CHOOSE_BEST,    /* the largest weight of the row */
+	KVL_CHOOSE_P2C,     /* two by weight, fewer in flight (pick.h) */
+	KVL_CHOOSE_LEAST,   /* of all, the least expected delay per weight (pick.h); the default */
+	KVL_CHOICES,
+};
+
+#define KVL_WEIGHT_MOST 65535u
+
+struct kvl_weights_params {
+	enum kvl_choice choice;
+	double temperature; /* in score, 0.001..10; default 0.2 */
+	double min_share;   /* of a draw among `replication` candidates, 0..0.2; default 0.001 */
+	uint32_t replication;
+};
+
+struct kvl_weights_params kvl_weights_defaults(uint32_t replication);
+
+/* 0 or -EINVAL. */
+int kvl_weights_check(const struct kvl_weights_params *params);
+
+/* One node as the weights see it. */
+struct kvl_weighed {
+	double score; /* 0..1 */
+	double share; /* kvl_health_share() */
+	enum kvl_filter reason;
+};
+
+/*
+ * `confidence` 0..1 (SPEC 5.3): 1 = topology and reports are fresh; the temperature is divided by
+ * it (no less than KVL_CONFIDENCE_LEAST), so that what is not known well is not acted on sharply.
+ */
+#define KVL_CONFIDENCE_LEAST 0.1
+
+void kvl_weights(const struct kvl_weights_params *params, const struct kvl_weighed *nodes,
+	size_t count, double confidence, uint16_t *weights);
+
+/* The floor that `min_share` puts under a weight. */
+uint16_t kvl_weights_floor(const struct kvl_weights_params *params);
+
+/* What `least` draws by chance, of 2^32: the minimum share for each candidate. */
+uint32_t kvl_weights_explore(const struct kvl_weights_params *params);
+
+const char *kvl_choice_name(enum kvl_choice choice); /* "softmax", "best", "p2c", "least" */
+
+/* 0 or -EINVAL. */
+int kvl_choice_parse(const char *name, enum kvl_choice *choice);
