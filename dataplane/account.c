@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
+#include "dataplane/merge.h"
 #include "lib/score/pick.h"
 
 /*
@@ -46,17 +47,14 @@ static void reply_finish(struct kvl_worker *w, const struct kvl_packet *p, struc
 	kvl_pending_answered(&w->pending, p->slot);
 }
 
-static enum kvl_drop reply_account(struct kvl_worker *w, const struct kvl_packet *p)
+/* Counts a datagram of a reply; *whole: the last of it. */
+static inline enum kvl_drop datagram_account(
+	struct kvl_worker *w, const struct kvl_packet *p, struct kvl_slot *s, bool *whole)
 {
-	struct kvl_slot *s = &w->pending.slots[p->slot];
 	struct kvl_node_counters *node = &w->nodes[s->node];
-	enum kvl_sequence_verdict verdict;
-
-	/* An earlier datagram of this very burst may have completed the reply. */
-	if (unlikely(!(s->flags & KVL_SLOT_ACTIVE)))
-		return KVL_DROP_REPLY_LATE;
-	verdict = kvl_sequences_add(
+	enum kvl_sequence_verdict verdict = kvl_sequences_add(
 		&s->seen, &w->pending.sequences, p->reply.sequence, p->reply.total);
+
 	if (unlikely(verdict == KVL_SEQUENCE_DUPLICATE))
 		return KVL_DROP_REPLY_DUPLICATE;
 	if (unlikely(verdict == KVL_SEQUENCE_TOTAL))
@@ -67,9 +65,42 @@ static enum kvl_drop reply_account(struct kvl_worker *w, const struct kvl_packet
 	kvl_count(&node->bytes_in, p->payload_len);
 	if (unlikely(verdict == KVL_SEQUENCE_UNTRACKED))
 		kvl_count(&w->counters.big_untracked, 1);
-	if (likely(verdict == KVL_SEQUENCE_LAST))
+	*whole = verdict == KVL_SEQUENCE_LAST;
+	if (likely(*whole))
 		reply_finish(w, p, s);
 	return KVL_DROP_COUNT;
+}
+
+/* Beyond the names of drops: taken by a merge. */
+#define TAKEN (KVL_DROP_COUNT + 1)
+
+/* Not the reply to an ordinary request that is still waited for. */
+static __attribute__((cold, noinline)) unsigned int reply_other(
+	struct kvl_worker *w, const struct kvl_packet *p, struct kvl_slot *s)
+{
+	uint32_t merge = s->merge, part = s->part;
+	enum kvl_drop why;
+	bool whole;
+
+	/* An earlier datagram of this very burst may have completed the reply. */
+	if (!(s->flags & KVL_SLOT_ACTIVE))
+		return KVL_DROP_REPLY_LATE;
+	why = datagram_account(w, p, s, &whole);
+	if (why != KVL_DROP_COUNT)
+		return why;
+	kvl_count(&w->counters.replies, 1);
+	kvl_merge_reply(w, merge, part, p, whole);
+	return TAKEN;
+}
+
+static inline unsigned int reply_account(struct kvl_worker *w, const struct kvl_packet *p)
+{
+	struct kvl_slot *s = &w->pending.slots[p->slot];
+	bool whole;
+
+	if (unlikely((s->flags & (KVL_SLOT_ACTIVE | KVL_SLOT_PART)) != KVL_SLOT_ACTIVE))
+		return reply_other(w, p, s);
+	return datagram_account(w, p, s, &whole);
 }
 
 void kvl_account(struct kvl_worker *w, struct kvl_burst *b)
@@ -79,12 +110,12 @@ void kvl_account(struct kvl_worker *w, struct kvl_burst *b)
 
 	for (unsigned int i = 0; i < list->count; i++) {
 		struct kvl_packet *p = list->packets[i];
-		enum kvl_drop why = reply_account(w, p);
+		unsigned int why = reply_account(w, p);
 
-		if (unlikely(why != KVL_DROP_COUNT))
-			kvl_packet_drop(w, p, why);
-		else
+		if (likely(why == KVL_DROP_COUNT))
 			list->packets[passed++] = p;
+		else if (why != TAKEN)
+			kvl_packet_drop(w, p, why);
 	}
 	kvl_count(&w->counters.replies, passed);
 	list->count = passed;

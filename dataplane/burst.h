@@ -11,6 +11,7 @@
 #include "dataplane/worker.h"
 #include "lib/proto/reply.h"
 #include "lib/proto/request.h"
+#include "lib/score/draw.h"
 
 /*
  * A burst on its way through the stages. Each stage walks a list of packets and keeps in it those
@@ -19,6 +20,9 @@
  *	requests: classify -> parse -> lookup -> choose -> track -> rewrite -> transmit
  *	replies:  classify -> match -> account -> rewrite -> transmit
  *	answers:  (parse, choose, track) -> answer -> transmit
+ *	odd:      parse -> odd: split, answered locally, or back among the requests
+ *
+ * What a split makes is not of the burst: it is built and transmitted one by one (datagram.h).
  *
  * After classify every frame is untagged Ethernet, IPv4 without options, UDP, in one segment, so
  * that the headers lie at fixed offsets.
@@ -52,7 +56,7 @@ struct kvl_list {
 
 struct kvl_burst {
 	unsigned int count;
-	struct kvl_list requests, replies, answers;
+	struct kvl_list requests, replies, answers, odd;
 	struct kvl_packet packets[KVL_BURST];
 };
 
@@ -104,6 +108,7 @@ void kvl_packet_drop(struct kvl_worker *w, struct kvl_packet *p, enum kvl_drop w
 void kvl_classify(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_parse(struct kvl_worker *w, struct kvl_burst *b);
 void kvl_lookup(struct kvl_worker *w, struct kvl_burst *b);
+void kvl_odd(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_match(struct kvl_worker *w, struct kvl_burst *b);
@@ -111,12 +116,27 @@ void kvl_account(struct kvl_worker *w, struct kvl_burst *b);
 void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b);
 void kvl_answer(struct kvl_worker *w, struct kvl_burst *b);
+
+/* Turns a request round, with `len` bytes of payload that stand in the place of its own. */
+void kvl_answer_turn(struct kvl_packet *p, uint16_t len);
+bool kvl_answer_fits(const struct kvl_packet *p, uint16_t len);
+
+/* The candidate for a request of which service, row and request are set. */
+struct kvl_draw kvl_choose_node(
+	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p);
 void kvl_transmit(struct kvl_worker *w, const struct kvl_list *list);
+void kvl_transmit_mbuf(struct kvl_worker *w, struct rte_mbuf *mbuf, unsigned int port);
 void kvl_transmit_flush(struct kvl_worker *w);
 
 /* All of the above on `count` (at most KVL_BURST) mbufs received on lane `port`. */
 void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_mbuf **mbufs,
 	uint16_t count, uint8_t port);
+
+/*
+ * Takes up merges whose parts have all been answered, or given up: sends what the client gets and
+ * asks for what comes next in its datagram.
+ */
+void kvl_merge_run(struct kvl_worker *w, const struct kvl_root *root);
 
 /* Slots whose time is up: counts, and lets go. Returns their number. */
 uint32_t kvl_expire(struct kvl_worker *w);

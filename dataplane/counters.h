@@ -11,12 +11,14 @@
  *
  * The conservation law, per worker and hence in sum:
  *
- *	rx + inbox_in = tx + inbox_out + sum(drops) + held
+ *	rx + inbox_in + created = tx + inbox_out + absorbed + sum(drops) + held
  *
  * where held is what sits in the mailbox (inbox_out of all peers - inbox_in) or in a transmit
  * buffer (nothing, between bursts). A packet that the router answers itself is in tx, and in
- * answered[] by its reason. Between workers inbox_out and inbox_in cancel, so for the router:
- * in = out + drops + held.
+ * answered[] by its reason. A datagram of several keys or commands is absorbed and its parts are
+ * created; the replies to the parts are absorbed and the client's datagrams are created. Between
+ * workers inbox_out and inbox_in cancel, so for the router:
+ * in + created = out + absorbed + drops + held.
  */
 #define KVL_DROPS(X)                                                                               \
 	X(KVL_DROP_NOT_OURS, "not_ours")   /* no service's traffic; the kernel has its own copy */ \
@@ -58,11 +60,19 @@ struct kvl_counters {
 	uint64_t rx, tx;
 	uint64_t inbox_in, inbox_out;
 	uint64_t requests;  /* forwarded to a node */
-	uint64_t replies;   /* forwarded to a client */
+	uint64_t replies;   /* forwarded to a client, or kept for a merge */
 	uint64_t fallbacks; /* sent to a candidate that is not the first of its row */
 	uint64_t drops[KVL_DROP_COUNT];
 	uint64_t verdicts[KVL_VERDICT_COUNT]; /* of client requests, by kvl_request_parse() */
 	uint64_t answered[KVL_VERDICT_COUNT]; /* answered by the router itself */
+	uint64_t created, absorbed;
+	uint64_t splits;      /* datagrams of several keys or commands that were taken apart */
+	uint64_t parts;       /* of them: asked of nodes, among requests */
+	uint64_t unanswered;  /* keys and commands of them that got no good reply in time */
+	uint64_t merges_full; /* datagrams refused: no merge, or too few parts, were left */
+	uint64_t chunks_full; /* replies to parts given up: no room to keep them */
+	uint64_t pool_empty;  /* datagrams not created: no mbuf was left */
+	uint64_t merges;      /* in use (a gauge) */
 	uint64_t timeouts;
 	uint64_t quiet_expired; /* slots of quiet requests let go: neither timeout nor loss */
 	uint64_t

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
+#include "dataplane/merge.h"
 #include "lib/score/pick.h"
 
 /*
@@ -26,6 +27,8 @@ static void slot_expire(struct kvl_worker *w, uint32_t slot)
 		kvl_count(&node->timeouts, 1);
 		kvl_count(&w->counters.timeouts, 1);
 	}
+	if (s->flags & KVL_SLOT_PART)
+		kvl_merge_part_lost(w, s->merge, s->part);
 	kvl_pending_abandon(&w->pending, slot);
 }
 

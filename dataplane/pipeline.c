@@ -4,7 +4,7 @@
 static void burst_begin(struct kvl_burst *b, struct rte_mbuf **mbufs, uint16_t count, uint8_t port)
 {
 	b->count = count;
-	b->requests.count = b->replies.count = b->answers.count = 0;
+	b->requests.count = b->replies.count = b->answers.count = b->odd.count = 0;
 	for (unsigned int i = 0; i < count; i++) {
 		kvl_packet_begin(&b->packets[i], mbufs[i], port);
 		rte_prefetch0(b->packets[i].data);
@@ -32,6 +32,10 @@ void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_
 		kvl_parse(w, &b);
 		kvl_lookup(w, &b);
 		kvl_choose(w, root, &b);
+		if (unlikely(b.odd.count != 0)) {
+			kvl_odd(w, root, &b);
+			kvl_transmit(w, &b.odd);
+		}
 		kvl_track(w, root, &b);
 		kvl_rewrite_requests(w, root, &b);
 		kvl_transmit(w, &b.requests);
@@ -40,4 +44,6 @@ void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_
 		kvl_answer(w, &b);
 		kvl_transmit(w, &b.answers);
 	}
+	if (unlikely(w->merges.ready_head != KVL_MERGE_NONE))
+		kvl_merge_run(w, root);
 }

@@ -155,8 +155,6 @@ static void bad_requests_are_answered(void **state)
 		{"set k 0 0 40\r\nshort\r\n", "CLIENT_ERROR bad data chunk\r\n",
 			KVL_REQUEST_VALUE_SHORT},
 		{"bogus\r\n", "ERROR\r\n", KVL_REQUEST_NO_COMMAND},
-		{"get a b\r\n", "SERVER_ERROR multi-key get not supported\r\n",
-			KVL_REQUEST_MULTI_KEY},
 		{"flush_all\r\n", "SERVER_ERROR command refused by the router\r\n",
 			KVL_REQUEST_ADMIN},
 	};

@@ -15,7 +15,10 @@
 
 struct kvl_worker *world_workers[WORLD_WORKERS];
 uint16_t world_weights[WORLD_NODES];
+struct kvl_root_service world_service;
 
+static const struct kvl_merge_params world_merge = {
+	.merges = WORLD_MERGES, .parts = WORLD_PARTS, .chunks = WORLD_CHUNKS};
 static struct rte_rcu_qsbr *rcu;
 static struct rte_mempool *pool;
 static struct kvl_placement *placement;
@@ -63,6 +66,8 @@ static void worker_begin(uint16_t id)
 		.pending_slots = 1024,
 		.snat_first = 16384,
 		.snat_count = 16384,
+		.made_mbufs = 1023,
+		.merge = world_merge,
 		.lanes = lanes,
 		.lane_count = 2,
 		.rcu = rcu,
@@ -118,6 +123,7 @@ static struct kvl_root_node node_make(unsigned int number)
 
 void world_publish(void)
 {
+	static const uint16_t members[WORLD_NODES] = {0, 1, 2, 3, 4, 5};
 	struct kvl_root_service services[2];
 	struct kvl_root_node nodes[WORLD_NODES];
 	uint16_t weights[KVL_CLASSES][WORLD_NODES];
@@ -135,7 +141,12 @@ void world_publish(void)
 			.mode = i == 0 ? KVL_MODE_NAT : KVL_MODE_DSR,
 			.replication = 1,
 			.timeout_ms = WORLD_TIMEOUT,
-			.placement = placement};
+			.placement = placement,
+			.keyless = world_service.keyless,
+			.partial = world_service.partial,
+			.hash_rule = world_service.hash_rule,
+			.members = members,
+			.member_count = WORLD_NODES};
 		kvl_addr_parse(i == 0 ? "10.1.0.100" : "10.1.0.101", &services[i].address);
 	}
 	for (unsigned int n = 0; n < WORLD_NODES; n++) {
@@ -164,6 +175,7 @@ static void worker_reset(struct kvl_worker *w)
 
 	memset(memory, 0, kvl_pending_size(&params));
 	assert_int_equal(kvl_pending_init(&w->pending, memory, &params), 0);
+	kvl_merge_table_init(&w->merges, w->merges.merges, &world_merge);
 	memset(&w->counters, 0, sizeof(w->counters));
 	memset(w->nodes, 0, WORLD_NODES * sizeof(*w->nodes));
 	memset(w->latency, 0, WORLD_NODES * sizeof(*w->latency));
@@ -181,6 +193,7 @@ int world_reset(void **state)
 	}
 	for (unsigned int n = 0; n < WORLD_NODES; n++)
 		world_weights[n] = 1000;
+	world_service = (struct kvl_root_service){0};
 	world_publish();
 	received = sent = 0;
 	return 0;
@@ -213,6 +226,7 @@ void world_wait(unsigned int w, unsigned int ms)
 	world_workers[w]->now += ms * world_workers[w]->tsc_per_tick;
 	while (kvl_expire(world_workers[w]) != 0)
 		;
+	kvl_merge_run(world_workers[w], root);
 }
 
 struct rte_mbuf *world_sent(unsigned int w, unsigned int lane)
@@ -259,7 +273,7 @@ unsigned int world_node_of(struct rte_mbuf *mbuf, struct kvl_wire_id *wire)
 
 void world_check_conservation(void)
 {
-	uint64_t drops = 0, held = 0;
+	uint64_t drops = 0, held = 0, created = 0, absorbed = 0;
 
 	for (unsigned int w = 0; w < WORLD_WORKERS; w++) {
 		for (unsigned int i = 0; i < KVL_DROP_COUNT; i++)
@@ -267,6 +281,8 @@ void world_check_conservation(void)
 		for (unsigned int lane = 0; lane < 2; lane++)
 			held += world_workers[w]->tx[lane].count;
 		held += rte_ring_count(world_workers[w]->inbox);
+		created += world_workers[w]->counters.created;
+		absorbed += world_workers[w]->counters.absorbed;
 	}
-	assert_int_equal(received, sent + drops + held);
+	assert_int_equal(received + created, sent + absorbed + drops + held);
 }

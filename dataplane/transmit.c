@@ -78,6 +78,15 @@ void kvl_transmit(struct kvl_worker *w, const struct kvl_list *list)
 		i = run_buffer(w, list, i);
 }
 
+void kvl_transmit_mbuf(struct kvl_worker *w, struct rte_mbuf *mbuf, unsigned int port)
+{
+	struct kvl_tx_buffer *buffer = &w->tx[port];
+
+	buffer->mbufs[buffer->count++] = mbuf;
+	if (buffer->count == KVL_TX_BUFFER)
+		lane_flush(w, port);
+}
+
 void kvl_transmit_flush(struct kvl_worker *w)
 {
 	for (unsigned int port = 0; port < w->lane_count; port++)

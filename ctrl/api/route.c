@@ -148,6 +148,7 @@ json_t *kvl_command_route(void *ctx, const json_t *params, struct kvl_message_er
 	const struct kvl_root *root = kvl_publisher_root(d.router->publisher);
 	const char *text, *service = NULL, *encoding = NULL;
 	uint8_t key[KVL_KEY_MAX + 3];
+	const uint8_t *hashed = key;
 	size_t len, key_len;
 
 	if (json_unpack((json_t *)params, "{s:s%, s?s, s?s}", "key", &text, &len, "service",
@@ -166,8 +167,10 @@ json_t *kvl_command_route(void *ctx, const json_t *params, struct kvl_message_er
 		return kvl_message_fail(error, KVL_CODE_NOT_FOUND,
 			"there is no such service: `kvlanectl services` lists them");
 
+	if (d.service->config.hash_rule.on)
+		kvl_hash_part(&d.service->config.hash_rule, &hashed, &key_len);
 	d.hash = kvl_placement_key_hash(
-		d.service->master, key, key_len, d.service->config.placement.seed);
+		d.service->master, hashed, key_len, d.service->config.placement.seed);
 	d.token = kvl_placement_find(d.service->master, d.hash);
 	d.row = kvl_placement_row(d.service->master, d.token);
 	d.weights = kvl_root_weights(root, 0);

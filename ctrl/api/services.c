@@ -7,13 +7,16 @@ static json_t *service_object(const struct kvl_topology_service *s)
 {
 	const struct kvl_service_config *c = &s->config;
 
-	return json_pack("{s:s, s:i, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:i, s:i, s:i, s:o}",
+	return json_pack(
+		"{s:s, s:i, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:i, s:s, s:s, s:i, s:i, s:o}",
 		"name", c->name, "number", (int)s->number, "address",
 		kvl_json_endpoint(&c->address, c->port), "mode",
 		c->mode == KVL_MODE_NAT ? "nat" : "dsr", "placement",
 		kvl_placement_name(c->placement.kind), "replication", (int)c->placement.replication,
 		"vnodes", (int)c->placement.vnodes, "seed", (json_int_t)c->placement.seed, "pool",
-		c->pool, "timeout_ms", (int)c->timeout_ms, "nodes", (int)s->nodes, "tokens",
+		c->pool, "timeout_ms", (int)c->timeout_ms, "keyless",
+		c->keyless == KVL_KEYLESS_LOCAL ? "local" : "round_robin", "partial",
+		c->partial == KVL_PARTIAL_MISS ? "miss" : "error", "nodes", (int)s->nodes, "tokens",
 		(int)kvl_placement_tokens(s->master), "digest",
 		kvl_json_hex(kvl_placement_digest(s->master)));
 }

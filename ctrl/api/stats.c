@@ -25,18 +25,31 @@ static json_t *verdicts_object(const uint64_t *counters)
 	return object;
 }
 
+/* Datagrams of several keys or commands. */
+static json_t *split_object(const struct kvl_counters *c)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "datagrams", (json_int_t)c->splits,
+		"parts", (json_int_t)c->parts, "unanswered", (json_int_t)c->unanswered,
+		"merges_full", (json_int_t)c->merges_full, "chunks_full",
+		(json_int_t)c->chunks_full, "pool_empty", (json_int_t)c->pool_empty, "merges",
+		(json_int_t)c->merges);
+}
+
 static json_t *counters_object(const struct kvl_counters *c)
 {
-	return json_pack(
-		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+			 "s:I, s:o, s:o, "
+			 "s:o, s:o}",
 		"in", (json_int_t)c->rx, "out", (json_int_t)c->tx, "dropped",
-		(json_int_t)kvl_counters_dropped(c), "held", (json_int_t)kvl_counters_held(c),
-		"requests", (json_int_t)c->requests, "replies", (json_int_t)c->replies, "fallbacks",
+		(json_int_t)kvl_counters_dropped(c), "created", (json_int_t)c->created, "absorbed",
+		(json_int_t)c->absorbed, "held", (json_int_t)kvl_counters_held(c), "requests",
+		(json_int_t)c->requests, "replies", (json_int_t)c->replies, "fallbacks",
 		(json_int_t)c->fallbacks, "timeouts", (json_int_t)c->timeouts, "quiet_expired",
 		(json_int_t)c->quiet_expired, "big_untracked", (json_int_t)c->big_untracked,
 		"pending", (json_int_t)c->pending, "handed_over", (json_int_t)c->inbox_out,
-		"taken_over", (json_int_t)c->inbox_in, "drops", drops_object(c), "verdicts",
-		verdicts_object(c->verdicts), "answered", verdicts_object(c->answered));
+		"taken_over", (json_int_t)c->inbox_in, "split", split_object(c), "drops",
+		drops_object(c), "verdicts", verdicts_object(c->verdicts), "answered",
+		verdicts_object(c->answered));
 }
 
 static json_t *slow_object(const struct kvl_router *r)

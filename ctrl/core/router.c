@@ -29,9 +29,21 @@ static uint32_t explore_share(const struct kvl_service_config *config)
 	return kvl_weights_explore(&params);
 }
 
+/* The nodes of a pool, by number, behind `members`; returns their number. */
+static uint32_t members_list(const struct kvl_topology *t, const char *pool, uint16_t *members)
+{
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < t->node_count; n++)
+		if (t->nodes[n].id[0] != '\0' && strcmp(t->nodes[n].pool, pool) == 0)
+			members[count++] = n;
+	return count;
+}
+
 static void root_describe(void *context, uint16_t replica, struct kvl_root_spec *spec)
 {
 	static struct kvl_root_service services[KVL_SERVICES_MAX];
+	static uint16_t members[KVL_SERVICES_MAX][KVL_NODES_MAX];
 	struct kvl_router *r = context;
 	const struct kvl_topology *t = r->topology;
 
@@ -51,8 +63,13 @@ static void root_describe(void *context, uint16_t replica, struct kvl_root_spec 
 			.choice = s->config.scoring.choice,
 			.explore = explore_share(&s->config),
 			.timeout_ms = s->config.timeout_ms,
+			.keyless = s->config.keyless,
+			.partial = s->config.partial,
+			.hash_rule = s->config.hash_rule,
 			.seed = s->config.placement.seed,
 			.placement = placement,
+			.members = members[i],
+			.member_count = members_list(t, s->config.pool, members[i]),
 		};
 	}
 	spec->revision = t->revision;

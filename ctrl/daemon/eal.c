@@ -41,7 +41,10 @@ static unsigned int memory_needed(const struct kvl_config *config)
 	const struct kvl_router_config *r = &config->router;
 	uint64_t mbuf = sizeof(struct rte_mbuf) + RTE_MBUF_DEFAULT_BUF_SIZE + 128;
 	uint64_t pools = config->port_count * r->workers * (uint64_t)r->mbufs * mbuf;
-	uint64_t worker = r->pending_slots * (uint64_t)(sizeof(struct kvl_slot) + 4)
+	uint64_t worker = KVL_MADE_MBUFS * mbuf
+			  + kvl_merge_table_size(&(struct kvl_merge_params){0})
+			  + sizeof(struct kvl_worker)
+			  + r->pending_slots * (uint64_t)(sizeof(struct kvl_slot) + 4)
 			  + r->max_nodes
 				    * (uint64_t)(sizeof(struct kvl_node_counters)
 						 + sizeof(struct kvl_histogram));

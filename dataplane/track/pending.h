@@ -31,6 +31,7 @@
 enum kvl_slot_flag {
 	KVL_SLOT_ACTIVE = 1 << 0,
 	KVL_SLOT_QUIET = 1 << 1, /* silence is an answer: no timeout, no latency sample */
+	KVL_SLOT_PART = 1 << 2,  /* of a split request: the reply goes to its merge */
 };
 
 #define KVL_VLAN_NONE UINT16_MAX
@@ -52,7 +53,12 @@ struct kvl_slot {
 	uint16_t vip_port;
 	/* second line: what rewriting a reply touches */
 	struct kvl_addr node_address;
-	struct kvl_addr client;
+	union {
+		struct kvl_addr client;
+		struct {
+			uint32_t merge, part; /* with KVL_SLOT_PART; what is below is unset then */
+		};
+	};
 	struct kvl_addr vip;
 	uint8_t client_mac[6]; /* the reply goes back the way the request came */
 	uint8_t router_mac[6];

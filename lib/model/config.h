@@ -8,6 +8,7 @@
 
 #include "lib/model/addr.h"
 #include "lib/ring/placement.h"
+#include "lib/ring/tag.h"
 
 /*
  * The configuration as the operator wrote it, typed and validated: the router's own settings, the
@@ -34,6 +35,18 @@
 enum kvl_mode {
 	KVL_MODE_NAT,
 	KVL_MODE_DSR,
+};
+
+/* Who answers commands without a key: version, mn, noop, stats, verbosity (SPEC 1.5). */
+enum kvl_keyless {
+	KVL_KEYLESS_LOCAL,       /* the router itself */
+	KVL_KEYLESS_ROUND_ROBIN, /* the nodes in turn */
+};
+
+/* What a client is told of a key of a split request whose node does not answer (SPEC 1.4). */
+enum kvl_partial {
+	KVL_PARTIAL_MISS,
+	KVL_PARTIAL_ERROR, /* the command's whole reply is a SERVER_ERROR */
 };
 
 enum kvl_poll {
@@ -105,6 +118,10 @@ struct kvl_service_config {
 	struct kvl_placement_params placement;
 	uint32_t timeout_ms; /* of one request; 1..60000, default 1000 */
 	struct kvl_scoring_config scoring;
+	enum kvl_keyless keyless; /* default local */
+	enum kvl_partial partial; /* default miss */
+	struct kvl_hash_rule
+		hash_rule; /* `hash_tag: "{}"` or `hash_separator: ":"`; default none */
 	unsigned int line; /* where it stands, for later messages */
 };
 

@@ -167,6 +167,16 @@ static const struct bad_case service_cases[] = {
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, seed: 18446744073709551616}]\n",
 		{"E f:3:48: services[0].seed: 18446744073709551616: must be "
 		 "0..18446744073709551615"}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, hash_tag: \"{\"}]\n",
+		{"E f:3:52: services[0].hash_tag: {: must be two printable characters, like "
+		 "\"{}\""}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, hash_separator: \" \"}]\n",
+		{"E f:3:58: services[0].hash_separator:  : must be one printable character, like "
+		 "\":\""}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, hash_tag: $$, hash_separator: x}]\n",
+		{"E f:3:72: services[0]: hash_separator and hash_tag: must be one of them"}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, keyless: both}]\n",
+		{"E f:3:51: services[0].keyless: both: must be local or round_robin"}},
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, timeout_ms: 60001}]\n",
 		{"E f:3:54: services[0].timeout_ms: 60001: must be 1..60000"}},
 	{PORTS NODES

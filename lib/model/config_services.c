@@ -18,6 +18,55 @@ static int set_placement(const struct field *f, const char *text, void *to, char
 	return -EINVAL;
 }
 
+/* Bytes that a key of the text protocol may have, and a configuration can show. */
+static bool marks_good(const char *text, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text[i] <= ' ' || text[i] >= 0x7f)
+			return false;
+	return strlen(text) == count;
+}
+
+static int set_hash_tag(const struct field *f, const char *text, void *to, char *why, size_t size)
+{
+	struct kvl_hash_rule *rule = to;
+
+	if (strlen(text) != 2 || !marks_good(text, 2)) {
+		snprintf(why, size, "must be two printable characters, like \"{}\"");
+		return -EINVAL;
+	}
+	rule->open = text[0];
+	rule->close = text[1];
+	rule->on = 1;
+	return 0;
+}
+
+static int set_hash_separator(
+	const struct field *f, const char *text, void *to, char *why, size_t size)
+{
+	struct kvl_hash_rule *rule = to;
+
+	if (strlen(text) != 1 || !marks_good(text, 1)) {
+		snprintf(why, size, "must be one printable character, like \":\"");
+		return -EINVAL;
+	}
+	rule->separator = text[0];
+	rule->on = 1;
+	return 0;
+}
+
+static const struct choice keyless[] = {
+	{"local", KVL_KEYLESS_LOCAL},
+	{"round_robin", KVL_KEYLESS_ROUND_ROBIN},
+	{0},
+};
+
+static const struct choice partials[] = {
+	{"miss", KVL_PARTIAL_MISS},
+	{"error", KVL_PARTIAL_ERROR},
+	{0},
+};
+
 static const struct choice modes[] = {
 	{"nat", KVL_MODE_NAT},
 	{"dsr", KVL_MODE_DSR},
@@ -45,6 +94,13 @@ const struct field service_fields[SERVICE_FIELDS] = {
 	[SERVICE_TIMEOUT] = {"timeout_ms", set_uint, AT(struct kvl_service_config, timeout_ms),
 		.min = 1, .max = 60000},
 	[SERVICE_SCORING] = {"scoring", .nested = scoring_walk},
+	[SERVICE_KEYLESS] = {"keyless", set_choice, AT(struct kvl_service_config, keyless),
+		.choices = keyless},
+	[SERVICE_PARTIAL] = {"partial", set_choice, AT(struct kvl_service_config, partial),
+		.choices = partials},
+	[SERVICE_HASH_TAG] = {"hash_tag", set_hash_tag, AT(struct kvl_service_config, hash_rule)},
+	[SERVICE_HASH_SEPARATOR] = {"hash_separator", set_hash_separator,
+		AT(struct kvl_service_config, hash_rule)},
 };
 
 static const struct kvl_service_config service_default = {

@@ -52,12 +52,17 @@ struct kvl_root_service {
 	uint16_t number; /* stable, see numbers.h */
 	uint8_t mode;    /* enum kvl_mode */
 	uint8_t replication;
-	uint8_t choice; /* enum kvl_choice, among the candidates of a read when N > 1 */
-	uint8_t pad;
+	uint8_t choice;  /* enum kvl_choice, among the candidates of a read when N > 1 */
+	uint8_t keyless; /* enum kvl_keyless */
+	uint8_t partial; /* enum kvl_partial */
 	uint32_t timeout_ms;
 	uint32_t explore; /* `least`: of 2^32 draws so many go to any candidate by chance */
+	struct kvl_hash_rule hash_rule;
 	uint64_t seed;
 	const struct kvl_placement *placement; /* on the reader's NUMA node; outlives the root */
+	/* Numbers of the nodes in its pool; a root has its own copy, in the order given. */
+	const uint16_t *members;
+	uint32_t member_count;
 };
 
 #define KVL_VIP_SLOTS 256 /* at least twice KVL_SERVICES_MAX: short probes */

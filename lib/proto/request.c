@@ -148,8 +148,17 @@ static __attribute__((cold, noinline)) enum kvl_verdict odd_request(
 	if (verdict != KVL_REQUEST_OK)
 		return verdict;
 	if (*p == BINARY_REQUEST)
-		return binary_request(p, payload + len, req);
+		return binary_request(payload, p, payload + len, req);
 	return word_command(payload, p, payload + len, req);
+}
+
+enum kvl_verdict command_parse(COMMAND_ARGS)
+{
+	if (end - p < (ptrdiff_t)(KEYED_MIN - KVL_FRAME_LEN)) {
+		*req = (struct kvl_request){0};
+		return word_command(base, p, end, req);
+	}
+	return dispatch(base, p, end, req);
 }
 
 enum kvl_verdict kvl_request_parse(const uint8_t *payload, size_t len, struct kvl_request *req)
@@ -163,8 +172,8 @@ enum kvl_verdict kvl_request_parse(const uint8_t *payload, size_t len, struct kv
 	return dispatch(payload, payload + KVL_FRAME_LEN, payload + len, req);
 }
 
-const uint8_t *kvl_request_key_decoded(const uint8_t *key, size_t wire_len,
-	uint8_t scratch[KVL_KEY_MAX], size_t *len)
+const uint8_t *kvl_request_key_decoded(
+	const uint8_t *key, size_t wire_len, uint8_t scratch[KVL_KEY_MAX], size_t *len)
 {
 	*len = base64_key_decode(key, wire_len, scratch);
 	return scratch;
