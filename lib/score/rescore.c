@@ -41,7 +41,8 @@ static void facts_gather(struct kvl_scorer *s, struct kvl_scored_node *n, uint64
 		.cpu = value(n, KVL_METRIC_CPU),
 		.io_wait = value(n, KVL_METRIC_IO_WAIT),
 		.load = kvl_load_combine(value(n, KVL_METRIC_CPU), value(n, KVL_METRIC_IO_WAIT),
-			value(n, KVL_METRIC_NETWORK)),
+			fmax(value(n, KVL_METRIC_NETWORK_IN),
+				value(n, KVL_METRIC_NETWORK_OUT))),
 		.hit_rate = value(n, KVL_METRIC_HIT_RATE),
 		/* What the router measures outranks what the node says of itself (SPEC 4.10). */
 		.p95_us = value(n, KVL_METRIC_P95_US),

@@ -133,7 +133,7 @@ int kvl_scorer_report(struct kvl_scorer *s, uint16_t node, const struct kvl_repo
 
 	if (report->time_ms <= n->report_time_ms)
 		return -ESTALE;
-	for (unsigned int m = 0; m < KVL_METRIC_P95_US; m++)
+	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++)
 		if (!isnan(report->value[m]))
 			rejected +=
 				kvl_window_add(&n->windows[m], m, report->value[m], report->time_ms)

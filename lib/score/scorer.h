@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
+#include "lib/score/figures.h"
 #include "lib/score/fleet.h"
 #include "lib/score/health.h"
 #include "lib/score/histogram.h"
@@ -37,14 +38,6 @@ struct kvl_seen {
 	struct kvl_outcomes outcomes;
 	uint64_t timeouts_in_a_row;
 	const struct kvl_histogram *latency; /* of the replies; NULL = none */
-};
-
-/* A report's figures by metric, NAN = not reported. */
-struct kvl_report_figures {
-	uint64_t time_ms; /* the node's clock; strictly increasing */
-	double value[KVL_METRIC_COUNT];
-	uint32_t flags; /* of KVL_FACT_COMPACTING, _REPAIRING, _READ_ONLY, _RECOVERING */
-	struct kvl_capability capability;
 };
 
 struct kvl_scored_node {
