@@ -127,7 +127,7 @@ static void parts_route(struct wave *v, uint32_t from)
 		kvl_merge_note(v->m, part->hash, part->kind != KVL_KIND_READ);
 		p.row = kvl_placement_row(v->service->placement,
 			kvl_placement_find(v->service->placement, part->hash));
-		draw = kvl_choose_one(v->w, v->root, &p);
+		draw = kvl_choose_node(v->w, v->root, &p);
 		part->node = draw.node;
 		if (draw.node == KVL_NODE_NONE) {
 			part_fail(part, KVL_REQUEST_NO_NODE);

@@ -122,7 +122,7 @@ void kvl_answer_turn(struct kvl_packet *p, uint16_t len);
 bool kvl_answer_fits(const struct kvl_packet *p, uint16_t len);
 
 /* The candidate for a request of which service, row and request are set. */
-struct kvl_draw kvl_choose_one(
+struct kvl_draw kvl_choose_node(
 	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p);
 void kvl_transmit(struct kvl_worker *w, const struct kvl_list *list);
 void kvl_transmit_mbuf(struct kvl_worker *w, struct rte_mbuf *mbuf, unsigned int port);

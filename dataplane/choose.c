@@ -59,7 +59,7 @@ static struct kvl_draw candidate_draw(
 	return read_draw(w, kvl_root_weights(root, 0), p);
 }
 
-struct kvl_draw kvl_choose_one(
+struct kvl_draw kvl_choose_node(
 	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
 {
 	return candidate_draw(w, root, p);

@@ -21,6 +21,14 @@
  * request timeout that may be configured, and a grace period. */
 #define QUARANTINE_MS (60000 + 5000)
 
+static uint32_t explore_share(const struct kvl_service_config *config)
+{
+	struct kvl_weights_params params = kvl_weights_defaults(config->placement.replication);
+
+	params.min_share = config->scoring.min_share;
+	return kvl_weights_explore(&params);
+}
+
 /* The nodes of a pool, by number, behind `members`; returns their number. */
 static uint32_t members_list(const struct kvl_topology *t, const char *pool, uint16_t *members)
 {
@@ -30,14 +38,6 @@ static uint32_t members_list(const struct kvl_topology *t, const char *pool, uin
 		if (t->nodes[n].id[0] != '\0' && strcmp(t->nodes[n].pool, pool) == 0)
 			members[count++] = n;
 	return count;
-}
-
-static uint32_t explore_share(const struct kvl_service_config *config)
-{
-	struct kvl_weights_params params = kvl_weights_defaults(config->placement.replication);
-
-	params.min_share = config->scoring.min_share;
-	return kvl_weights_explore(&params);
 }
 
 static void root_describe(void *context, uint16_t replica, struct kvl_root_spec *spec)

@@ -35,9 +35,9 @@ static bool service_same(const struct kvl_service_config *a, const struct kvl_se
 	       && a->placement.replication == b->placement.replication
 	       && a->placement.vnodes == b->placement.vnodes
 	       && a->placement.seed == b->placement.seed && a->timeout_ms == b->timeout_ms
-	       && a->keyless == b->keyless && a->partial == b->partial
-	       && memcmp(&a->hash_rule, &b->hash_rule, sizeof(a->hash_rule)) == 0
-	       && scoring_same(&a->scoring, &b->scoring);
+	       && scoring_same(&a->scoring, &b->scoring) && a->keyless == b->keyless
+	       && a->partial == b->partial
+	       && memcmp(&a->hash_rule, &b->hash_rule, sizeof(a->hash_rule)) == 0;
 }
 
 bool kvl_topology_same(const struct kvl_config *a, const struct kvl_config *b)

@@ -116,11 +116,12 @@ struct kvl_service_config {
 	enum kvl_mode mode;      /* default nat */
 	char pool[KVL_NAME_MAX]; /* default "default" */
 	struct kvl_placement_params placement;
-	uint32_t timeout_ms;            /* of one request; 1..60000, default 1000 */
-	enum kvl_keyless keyless;       /* default local */
-	enum kvl_partial partial;       /* default miss */
-	struct kvl_hash_rule hash_rule; /* `hash_tag: "{}"` or `hash_separator: ":"`; or none */
+	uint32_t timeout_ms; /* of one request; 1..60000, default 1000 */
 	struct kvl_scoring_config scoring;
+	enum kvl_keyless keyless; /* default local */
+	enum kvl_partial partial; /* default miss */
+	struct kvl_hash_rule
+		hash_rule; /* `hash_tag: "{}"` or `hash_separator: ":"`; default none */
 	unsigned int line; /* where it stands, for later messages */
 };
 

@@ -93,6 +93,7 @@ const struct field service_fields[SERVICE_FIELDS] = {
 		.max = UINT64_MAX},
 	[SERVICE_TIMEOUT] = {"timeout_ms", set_uint, AT(struct kvl_service_config, timeout_ms),
 		.min = 1, .max = 60000},
+	[SERVICE_SCORING] = {"scoring", .nested = scoring_walk},
 	[SERVICE_KEYLESS] = {"keyless", set_choice, AT(struct kvl_service_config, keyless),
 		.choices = keyless},
 	[SERVICE_PARTIAL] = {"partial", set_choice, AT(struct kvl_service_config, partial),
@@ -100,7 +101,6 @@ const struct field service_fields[SERVICE_FIELDS] = {
 	[SERVICE_HASH_TAG] = {"hash_tag", set_hash_tag, AT(struct kvl_service_config, hash_rule)},
 	[SERVICE_HASH_SEPARATOR] = {"hash_separator", set_hash_separator,
 		AT(struct kvl_service_config, hash_rule)},
-	[SERVICE_SCORING] = {"scoring", .nested = scoring_walk},
 };
 
 static const struct kvl_service_config service_default = {

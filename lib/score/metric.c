@@ -13,7 +13,8 @@ static const struct {
 } metrics[KVL_METRIC_COUNT] = {
 	[KVL_METRIC_CPU] = {"cpu", 1},
 	[KVL_METRIC_IO_WAIT] = {"io_wait", 1},
-	[KVL_METRIC_NETWORK] = {"network", 1},
+	[KVL_METRIC_NETWORK_IN] = {"network_in", 1},
+	[KVL_METRIC_NETWORK_OUT] = {"network_out", 1},
 	[KVL_METRIC_MEMORY] = {"memory", 1},
 	[KVL_METRIC_CAPACITY_FREE] = {"capacity_free", 1},
 	[KVL_METRIC_QUEUE] = {"queue", COUNT_MOST},

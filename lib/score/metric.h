@@ -11,7 +11,8 @@
 enum kvl_metric {
 	KVL_METRIC_CPU, /* shares are 0..1 */
 	KVL_METRIC_IO_WAIT,
-	KVL_METRIC_NETWORK, /* the busier direction, of the NIC's speed */
+	KVL_METRIC_NETWORK_IN, /* of the NIC's speed */
+	KVL_METRIC_NETWORK_OUT,
 	KVL_METRIC_MEMORY,
 	KVL_METRIC_CAPACITY_FREE,
 	KVL_METRIC_QUEUE, /* requests waiting */
@@ -24,8 +25,8 @@ enum kvl_metric {
 	KVL_METRIC_ERROR_RATE,
 	KVL_METRIC_VERSION_LAG, /* in versions */
 	KVL_METRIC_HIT_RATE,
-	/* measured by the router */
-	KVL_METRIC_P95_US,
+	KVL_METRIC_REPORTED, /* how many those are; from here on measured by the router */
+	KVL_METRIC_P95_US = KVL_METRIC_REPORTED,
 	KVL_METRIC_P99_US,
 	KVL_METRIC_FAILURES, /* errors and timeouts of all requests */
 	KVL_METRIC_REJECTS,

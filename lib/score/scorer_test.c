@@ -160,7 +160,7 @@ static void test_a_report_counts(void **state)
 {
 	struct kvl_report_figures report = {.time_ms = 5};
 
-	for (unsigned int m = 0; m < KVL_METRIC_COUNT; m++)
+	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++)
 		report.value[m] = KVL_UNKNOWN;
 	report.value[KVL_METRIC_CPU] = 0.95;
 	report.value[KVL_METRIC_IO_WAIT] = -1;

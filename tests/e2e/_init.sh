@@ -232,6 +232,10 @@ eligible_is() { # N
 	[ "$(ctl status --json | field 'r["nodes"]["eligible"]')" = "$1" ]
 }
 
+state_is() { # NODE STATE
+	[ "$(ctl nodes --json | field '[n["state"] for n in r["nodes"] if n["id"] == "'"$1"'"][0]')" = "$2" ]
+}
+
 router_start() {
 	: >>"$LOG"
 	ip netns exec "$P-router" "$KVLANED" -c "$CONFIG" >>"$LOG" 2>&1 </dev/null &

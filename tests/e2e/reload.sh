@@ -84,7 +84,7 @@ start load2 client "$KVLOAD" -f -t 3 -r 2000 -k 600 $VIP 11211
 wait_until 10 requests_pass 40000 || true
 topology_write 1 2 3 4 5
 ctl reload >/dev/null
-check "five nodes are left" eligible_is 5
+check "five nodes are left" wait_until 5 eligible_is 5
 topology_write 1 2 3 4 5 6
 ctl reload >/dev/null
 check "six again" wait_until 5 eligible_is 6

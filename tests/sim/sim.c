@@ -223,7 +223,7 @@ static struct kvl_report_figures figures_of(struct sim *sim, struct sim_node *n)
 {
 	struct kvl_report_figures f = {.time_ms = sim->now / SIM_MS + 1};
 
-	for (unsigned int m = 0; m < KVL_METRIC_COUNT; m++)
+	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++)
 		f.value[m] = KVL_UNKNOWN;
 	busy_change(sim, n, 0);
 	f.value[KVL_METRIC_CPU] =
