@@ -30,7 +30,7 @@ static int64_t part_values(const struct kvl_merge_table *t, const struct kvl_par
 }
 
 /* Parts whose reply is no value and no miss are failed ones. Returns whether any part failed. */
-static bool retrieval_judge(struct kvl_worker *w, const struct kvl_merge *m, uint32_t first)
+static bool retrieval_judge(struct kvl_worker *w, uint32_t first)
 {
 	struct kvl_part *part;
 	bool failed = false;
@@ -139,13 +139,13 @@ static void command_send(
 	struct kvl_message msg;
 	bool failed = false;
 
-	if (part->flags & KVL_PART_VALUES) {
-		if (reply_passes(w, first))
-			part->flags &= part_values(&w->merges, part) < 0 ? ~KVL_PART_VALUES : ~0;
-		else
-			failed = retrieval_judge(w, m, first);
-	} else if (part->state == KVL_PART_FAILED) {
-		kvl_count(&w->counters.unanswered, 1);
+	if (!(part->flags & KVL_PART_VALUES)) {
+		if (part->state == KVL_PART_FAILED)
+			kvl_count(&w->counters.unanswered, 1);
+	} else if (!reply_passes(w, first)) {
+		failed = retrieval_judge(w, first);
+	} else if (part_values(&w->merges, part) < 0) {
+		part->flags &= ~KVL_PART_VALUES;
 	}
 	kvl_message_begin(&msg, w, m);
 	command_add(&msg, first, failed, partial_error);
