@@ -74,9 +74,7 @@ static uint64_t part_hash(const struct wave *v, const struct kvl_part *part)
 	size_t len;
 	const uint8_t *key = kvl_request_key(v->m->request, &req, scratch, &len);
 
-	if (v->service->hash_rule.on)
-		kvl_hash_part(&v->service->hash_rule, &key, &len);
-	return kvl_placement_key_hash(v->service->placement, key, len, v->service->seed);
+	return kvl_service_hash(v->service, key, len);
 }
 
 static bool keys_equal(const struct wave *v, const struct kvl_part *part, struct kvl_command_key k)

@@ -30,7 +30,7 @@ static int64_t part_values(const struct kvl_merge_table *t, const struct kvl_par
 }
 
 /* Parts whose reply is no value and no miss are failed ones. Returns whether any part failed. */
-static bool retrieval_judge(struct kvl_worker *w, const struct kvl_merge *m, uint32_t first)
+static bool retrieval_judge(struct kvl_worker *w, uint32_t first)
 {
 	struct kvl_part *part;
 	bool failed = false;
@@ -115,6 +115,23 @@ static void command_add(struct kvl_message *msg, uint32_t first, bool failed, bo
 		retrieval_add(msg, first);
 }
 
+/* Equal keys are asked once, so a few bytes of request could ask for any amount of reply. */
+static void huge_send(struct kvl_worker *w, const struct kvl_merge *m, const struct kvl_part *part)
+{
+	struct kvl_request req = part_request(part);
+	uint8_t text[KVL_UNANSWERED_MAX];
+	struct kvl_message msg;
+	size_t len = kvl_command_answer(KVL_REQUEST_REPLY_HUGE, &req, m->request + part->off, text);
+
+	kvl_count(&w->counters.answered[KVL_REQUEST_REPLY_HUGE], 1);
+	kvl_message_begin(&msg, w, m);
+	kvl_message_add(&msg, text, len);
+	if (!kvl_message_measured(&msg))
+		return;
+	kvl_message_add(&msg, text, len);
+	kvl_message_end(&msg);
+}
+
 static void command_send(
 	struct kvl_worker *w, const struct kvl_merge *m, uint32_t first, bool partial_error)
 {
@@ -122,16 +139,20 @@ static void command_send(
 	struct kvl_message msg;
 	bool failed = false;
 
-	if (part->flags & KVL_PART_VALUES) {
-		if (reply_passes(w, first))
-			part->flags &= part_values(&w->merges, part) < 0 ? ~KVL_PART_VALUES : ~0;
-		else
-			failed = retrieval_judge(w, m, first);
-	} else if (part->state == KVL_PART_FAILED) {
-		kvl_count(&w->counters.unanswered, 1);
+	if (!(part->flags & KVL_PART_VALUES)) {
+		if (part->state == KVL_PART_FAILED)
+			kvl_count(&w->counters.unanswered, 1);
+	} else if (!reply_passes(w, first)) {
+		failed = retrieval_judge(w, first);
+	} else if (part_values(&w->merges, part) < 0) {
+		part->flags &= ~KVL_PART_VALUES;
 	}
 	kvl_message_begin(&msg, w, m);
 	command_add(&msg, first, failed, partial_error);
+	if (unlikely(msg.size > KVL_MESSAGE_MAX)) {
+		huge_send(w, m, part);
+		return;
+	}
 	if (!kvl_message_measured(&msg))
 		return;
 	command_add(&msg, first, failed, partial_error);

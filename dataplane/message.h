@@ -8,6 +8,8 @@
  * One message to a client: bytes in, datagrams of memcached's size out, numbered 0..n-1 of n. The
  * number must stand in the first, so all is added twice: to be measured, then to be sent.
  */
+#define KVL_MESSAGE_MAX (4096u * KVL_DATAGRAM_DATA) /* 5.7 MB; larger ones are an error */
+
 struct kvl_message {
 	struct kvl_worker *w;
 	const struct kvl_merge *m;

@@ -84,9 +84,7 @@ void kvl_parse(struct kvl_worker *w, struct kvl_burst *b)
 		if (unlikely(p->verdict != KVL_REQUEST_OK) && !request_odd(w, b, p))
 			continue;
 		key = kvl_request_key(payload, &p->request, scratch, &len);
-		if (unlikely(p->service->hash_rule.on))
-			kvl_hash_part(&p->service->hash_rule, &key, &len);
-		p->hash = kvl_placement_key_hash(p->service->placement, key, len, p->service->seed);
+		p->hash = kvl_service_hash(p->service, key, len);
 		kvl_placement_prefetch_index(p->service->placement, p->hash);
 		list->packets[good++] = p;
 	}

@@ -53,11 +53,8 @@ static void split_nat(struct kvl_worker *w, struct kvl_burst *b, struct kvl_pack
 static uint16_t key_node(const struct kvl_root *root, const struct kvl_root_service *s,
 	const uint8_t *key, size_t len)
 {
-	uint64_t hash;
+	uint64_t hash = kvl_service_hash(s, key, len);
 
-	if (s->hash_rule.on)
-		kvl_hash_part(&s->hash_rule, &key, &len);
-	hash = kvl_placement_key_hash(s->placement, key, len, s->seed);
 	return kvl_draw_first(
 		kvl_placement_row(s->placement, kvl_placement_find(s->placement, hash)),
 		kvl_root_weights(root, 0))

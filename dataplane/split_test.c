@@ -599,6 +599,34 @@ static void reply_beyond_all_chunks_is_given_up(void **state)
 	all_is_done();
 }
 
+/* A short request must not ask for any amount of reply by naming one key again and again. */
+static void repetition_is_bounded(void **state)
+{
+	static char request[1464] = "get", value[10 * 1392 + 1];
+	struct asked *a;
+	size_t len;
+
+	for (unsigned int i = 0; i < 700; i++)
+		strcat(request, " a");
+	strcat(request, "\r\n");
+	/* as if there were parts for it: they are reserved by the look of the request */
+	world_workers[0]->merges.part_count = 2000;
+	ask(request);
+	world_workers[0]->merges.part_count = WORLD_PARTS;
+	assert_int_equal(asked_count, 1);
+	len = sprintf(value, "VALUE a 0 8400\r\n");
+	memset(value + len, 'x', 8400);
+	memcpy(value + len + 8400, "\r\nEND\r\n", 8);
+	len += 8407;
+	a = &asked[0];
+	for (size_t at = 0; at < len; at += 1392)
+		reply_datagram(a, value + at, RTE_MIN((size_t)1392, len - at), at / 1392,
+			(len + 1391) / 1392);
+	client_gets("SERVER_ERROR reply too large\r\n");
+	assert_int_equal(COUNTER(answered)[KVL_REQUEST_REPLY_HUGE], 1);
+	all_is_done();
+}
+
 static void no_slot_left_is_unanswered(void **state)
 {
 	world_workers[0]->pending.free_count = 1;
@@ -674,6 +702,7 @@ int main(void)
 		cmocka_unit_test_setup(no_merge_left_is_said, world_reset),
 		cmocka_unit_test_setup(too_few_parts_is_said, world_reset),
 		cmocka_unit_test_setup(reply_beyond_all_chunks_is_given_up, world_reset),
+		cmocka_unit_test_setup(repetition_is_bounded, world_reset),
 		cmocka_unit_test_setup(no_slot_left_is_unanswered, world_reset),
 		cmocka_unit_test_setup(dsr_goes_whole_or_not_at_all, world_reset),
 	};

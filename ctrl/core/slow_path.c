@@ -13,9 +13,9 @@
 #include "ctrl/core/clock.h"
 #include "ctrl/core/log.h"
 #include "ctrl/core/slow_table.h"
+#include "lib/proto/part.h"
 #include "lib/proto/reply.h"
 #include "lib/proto/request.h"
-#include "lib/ring/hash.h"
 #include "lib/ring/lookup.h"
 #include "lib/score/draw.h"
 
@@ -88,7 +88,7 @@ static uint16_t node_choose(struct kvl_slow_path *s, const struct kvl_root *root
 	const struct kvl_row *row;
 	size_t len;
 	const uint8_t *key = kvl_request_key(s->datagram, request, scratch, &len);
-	uint64_t hash = kvl_placement_key_hash(service->placement, key, len, service->seed);
+	uint64_t hash = kvl_service_hash(service, key, len);
 
 	row = kvl_placement_row(service->placement, kvl_placement_find(service->placement, hash));
 	if (service->replication == 1 || request->kind != KVL_KIND_READ)
@@ -132,6 +132,16 @@ static void request_forward(struct kvl_slow_path *s, int fd, const struct sockad
 	count(&s->counters.forwarded);
 }
 
+/* Hints to the router go no further. */
+static void proxy_tokens_blank(uint8_t *datagram, size_t len)
+{
+	uint8_t *line = datagram + KVL_FRAME_LEN;
+	size_t n, off;
+
+	while ((n = kvl_proxy_token(line, len - KVL_FRAME_LEN, &off)) != 0)
+		memset(line + off, ' ', n);
+}
+
 static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *own,
 	const struct sockaddr_in *client, size_t len)
 {
@@ -148,6 +158,10 @@ static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpo
 		return;
 	}
 	verdict = kvl_request_parse(s->datagram, len, &request);
+	if (verdict == KVL_REQUEST_PROXY_TOKEN) {
+		proxy_tokens_blank(s->datagram, len);
+		verdict = KVL_REQUEST_OK;
+	}
 	if (verdict != KVL_REQUEST_OK) {
 		answer(s, fd, client, verdict, &request, len);
 		return;

@@ -19,7 +19,7 @@
  *     reserved for a whole datagram, so that one that was begun never lacks any.
  *   chunks: the part whose reply does not fit counts as unanswered.
  */
-#define KVL_MERGES        512u
+#define KVL_MERGES        2048u
 #define KVL_MERGE_PARTS   32768u
 #define KVL_MERGE_CHUNKS  32768u /* 8 MB: a few thousand keys' replies, or eight of 1 MB */
 #define KVL_MERGE_REQUEST 2048u  /* bytes of UDP payload; no single-segment mbuf holds more */

@@ -7,6 +7,7 @@
 
 #include "lib/model/addr.h"
 #include "lib/model/config.h"
+#include "lib/ring/lookup.h"
 #include "lib/ring/placement.h"
 
 /*
@@ -52,18 +53,27 @@ struct kvl_root_service {
 	uint16_t number; /* stable, see numbers.h */
 	uint8_t mode;    /* enum kvl_mode */
 	uint8_t replication;
-	uint8_t choice;  /* enum kvl_choice, among the candidates of a read when N > 1 */
-	uint8_t keyless; /* enum kvl_keyless */
-	uint8_t partial; /* enum kvl_partial */
+	uint8_t choice; /* enum kvl_choice, among the candidates of a read when N > 1 */
+	uint8_t keyless : 4, partial : 4; /* enum kvl_keyless, kvl_partial */
 	uint32_t timeout_ms;
 	uint32_t explore; /* `least`: of 2^32 draws so many go to any candidate by chance */
 	struct kvl_hash_rule hash_rule;
+	uint32_t member_count;
 	uint64_t seed;
 	const struct kvl_placement *placement; /* on the reader's NUMA node; outlives the root */
 	/* Numbers of the nodes in its pool; a root has its own copy, in the order given. */
 	const uint16_t *members;
-	uint32_t member_count;
 };
+_Static_assert(sizeof(struct kvl_root_service) == 64, "one cache line a service");
+
+/* The hash of a key by the service's rule, seed and placement: what its lookups take. */
+static inline uint64_t kvl_service_hash(
+	const struct kvl_root_service *s, const uint8_t *key, size_t len)
+{
+	if (__builtin_expect(s->hash_rule.on, 0))
+		kvl_hash_part(&s->hash_rule, &key, &len);
+	return kvl_placement_key_hash(s->placement, key, len, s->seed);
+}
 
 #define KVL_VIP_SLOTS 256 /* at least twice KVL_SERVICES_MAX: short probes */
 #define KVL_VIP_EMPTY UINT8_MAX

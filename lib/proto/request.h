@@ -123,6 +123,7 @@ enum kvl_request_flag {
 	/* the pipeline's */                                                                              \
 	X(KVL_REQUEST_NO_NODE, "no_node", "SERVER_ERROR no node available\r\n")                           \
 	X(KVL_REQUEST_NO_REPLY, "no_reply", "SERVER_ERROR node did not answer\r\n")                       \
+	X(KVL_REQUEST_REPLY_HUGE, "reply_huge", "SERVER_ERROR reply too large\r\n")                       \
 	X(KVL_REQUEST_TABLE_FULL, "pending_full", "SERVER_ERROR router busy\r\n")
 
 enum kvl_verdict {

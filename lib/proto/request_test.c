@@ -197,6 +197,7 @@ static void every_verdict_is_reached(void **state)
 		[KVL_REQUEST_PROXY_TOKEN] = true, /* good_cases */
 		[KVL_REQUEST_NO_NODE] = true,
 		[KVL_REQUEST_NO_REPLY] = true,
+		[KVL_REQUEST_REPLY_HUGE] = true,
 		[KVL_REQUEST_TABLE_FULL] = true,
 	};
 
