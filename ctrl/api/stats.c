@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctrl/api/commands.h"
+#include "ctrl/core/reports.h"
 #include "ctrl/core/router.h"
 #include "ctrl/core/slow_path.h"
 
@@ -64,6 +65,20 @@ static json_t *slow_object(const struct kvl_router *r)
 	return object;
 }
 
+static json_t *reports_object(const struct kvl_router *r)
+{
+	struct kvl_reports_counters c = kvl_reports_counters(r->reports);
+	json_t *object = json_object();
+
+	for (unsigned int i = 0; i < KVL_REPORT_FAULTS; i++)
+		json_object_set_new(object, i == KVL_REPORT_OK ? "taken" : kvl_report_fault_name(i),
+			json_integer((json_int_t)c.faults[i]));
+	json_object_set_new(object, "unknown_node", json_integer((json_int_t)c.unknown_node));
+	json_object_set_new(
+		object, "rejected_figures", json_integer((json_int_t)c.rejected_figures));
+	return object;
+}
+
 json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_error *error)
 {
 	const struct kvl_router *r = ctx;
@@ -81,6 +96,7 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 		json_array_append_new(workers, object);
 	}
 	json_object_set_new(result, "slow_path", slow_object(r));
+	json_object_set_new(result, "reports", reports_object(r));
 	json_object_set_new(result, "workers", workers);
 	return result;
 }

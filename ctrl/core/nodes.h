@@ -26,6 +26,8 @@ struct kvl_node {
 	const char *unreachable;        /* why there is no way to it; NULL: there is */
 	const char *reason;             /* why it is not eligible, for people; NULL: it is */
 
+	uint64_t report_ms; /* its own time of the last report taken; 0 = none */
+
 	struct kvl_node_tally base; /* counters when the number was given: another id's past */
 	struct kvl_node_tally seen; /* at the last health tick */
 };

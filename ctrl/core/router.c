@@ -12,6 +12,7 @@
 #include "ctrl/core/clock.h"
 #include "ctrl/core/health_watch.h"
 #include "ctrl/core/log.h"
+#include "ctrl/core/reports.h"
 #include "ctrl/core/router.h"
 #include "ctrl/core/slow_path.h"
 #include "ctrl/core/steer.h"
@@ -249,7 +250,9 @@ static void topology_switch(struct kvl_router *r, struct kvl_topology *t)
 	struct kvl_topology *old = r->topology;
 
 	r->topology = t;
-	if (kvl_scoring_follow(r->nodes.scoring, t, &r->config->health) < 0)
+	if (kvl_scoring_follow(
+		    r->nodes.scoring, t, &r->config->health, r->config->reports.interval_ms)
+		< 0)
 		kvl_log(KVL_LOG_ERROR,
 			"not enough memory for the scores of a new pool: its nodes stay out");
 	kvl_nodes_follow(
@@ -287,6 +290,14 @@ static int core_new(struct kvl_router *r, struct kvl_diags *diags)
 	if (t == NULL)
 		return -errno;
 	topology_switch(r, t);
+	r->reports = kvl_reports_new(r);
+	if (r->reports == NULL && errno != 0) {
+		int rc = -errno;
+
+		kvl_diag_add(diags, KVL_DIAG_ERROR, "reports: cannot listen on port %u: %s",
+			r->config->reports.port, strerror(-rc));
+		return rc;
+	}
 	r->health = kvl_health_watch_new(r);
 	return r->health == NULL ? -errno : kvl_publisher_now(r->publisher);
 }
@@ -348,6 +359,7 @@ void kvl_router_stop(struct kvl_router *r)
 		kvl_steer_close(r->ports, r->port_count, NULL);
 	workers_stop(r);
 	kvl_slow_path_free(r->slow);
+	kvl_reports_free(r->reports);
 	kvl_health_watch_free(r->health);
 	kvl_publisher_free(r->publisher);
 	kvl_neighbours_free(r->neighbours);
@@ -379,6 +391,10 @@ static void restart_check(
 	if (!ports)
 		kvl_diag_add(diags, KVL_DIAG_WARNING,
 			"ports: changed, which takes a restart; the running ones are kept");
+	if (a->reports.on != b->reports.on || a->reports.port != b->reports.port
+		|| !kvl_addr_eq(&a->reports.address, &b->reports.address))
+		kvl_diag_add(diags, KVL_DIAG_WARNING,
+			"reports: address and port take a restart; keys and interval are followed");
 	if (strcmp(x->control_socket, y->control_socket) != 0 || x->workers != y->workers
 		|| x->pending_slots != y->pending_slots || x->snat_first != y->snat_first
 		|| x->snat_last != y->snat_last || x->mbufs != y->mbufs || x->poll != y->poll
@@ -428,7 +444,8 @@ int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
 	kvl_config_free(r->config);
 	r->config = config;
 	kvl_health_watch_configure(r->health);
-	kvl_scoring_follow(r->nodes.scoring, r->topology, &r->config->health);
+	kvl_scoring_follow(
+		r->nodes.scoring, r->topology, &r->config->health, r->config->reports.interval_ms);
 	kvl_log(KVL_LOG_NOTICE, "reloaded %s: revision %lu, %s", r->config_path,
 		(unsigned long)r->topology->revision, same ? "nothing changed" : "changed");
 	return same ? 0 : 1;

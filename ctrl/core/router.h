@@ -10,6 +10,7 @@
  */
 struct kvl_health_watch;
 struct kvl_slow_path;
+struct kvl_reports;
 
 struct kvl_router {
 	struct event_base *base;
@@ -32,6 +33,7 @@ struct kvl_router {
 	struct kvl_health_watch *health;
 	struct kvl_publisher *publisher;
 	struct kvl_slow_path *slow;
+	struct kvl_reports *reports; /* NULL: none are taken */
 };
 
 /*

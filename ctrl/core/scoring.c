@@ -79,7 +79,8 @@ static struct pool *pool_find(struct kvl_scoring *s, const char *name)
 }
 
 static struct kvl_scorer_params params_make(const struct kvl_topology *t,
-	const struct kvl_service_config *first, const struct kvl_health_config *health)
+	const struct kvl_service_config *first, const struct kvl_health_config *health,
+	uint32_t report_interval_ms)
 {
 	const struct kvl_scoring_config *c = &first->scoring;
 	struct kvl_scorer_params p = kvl_scorer_defaults(first->placement.replication);
@@ -96,6 +97,7 @@ static struct kvl_scorer_params params_make(const struct kvl_topology *t,
 	p.weights.temperature = c->temperature;
 	p.weights.min_share = c->min_share;
 	p.low_score = c->low_score;
+	p.report_interval_ms = report_interval_ms;
 	p.health.timeouts_to_down = health->timeouts_to_down;
 	p.health.probe_interval_ms = health->probe_interval_ms;
 	p.health.passive_fresh_ms = health->passive_fresh_ms;
@@ -114,7 +116,8 @@ static struct kvl_scorer_params params_make(const struct kvl_topology *t,
 }
 
 static int pool_follow(struct kvl_scoring *s, const struct kvl_topology *t,
-	const struct kvl_service_config *first, const struct kvl_health_config *health)
+	const struct kvl_service_config *first, const struct kvl_health_config *health,
+	uint32_t report_interval_ms)
 {
 	struct pool *p = pool_find(s, first->pool);
 
@@ -125,7 +128,7 @@ static int pool_follow(struct kvl_scoring *s, const struct kvl_topology *t,
 	if (p->used)
 		return 0; /* an earlier service has spoken for it */
 	p->used = true;
-	p->params = params_make(t, first, health);
+	p->params = params_make(t, first, health, report_interval_ms);
 	if (p->scorer != NULL) {
 		kvl_scorer_configure(p->scorer, &p->params);
 		return 0;
@@ -135,8 +138,8 @@ static int pool_follow(struct kvl_scoring *s, const struct kvl_topology *t,
 	return p->scorer == NULL ? -ENOMEM : 0;
 }
 
-int kvl_scoring_follow(
-	struct kvl_scoring *s, const struct kvl_topology *t, const struct kvl_health_config *health)
+int kvl_scoring_follow(struct kvl_scoring *s, const struct kvl_topology *t,
+	const struct kvl_health_config *health, uint32_t report_interval_ms)
 {
 	int rc = 0;
 
@@ -152,7 +155,7 @@ int kvl_scoring_follow(
 			pool_drop(s, i);
 	}
 	for (uint32_t i = 0; rc == 0 && i < t->service_count; i++)
-		rc = pool_follow(s, t, &t->services[i].config, health);
+		rc = pool_follow(s, t, &t->services[i].config, health, report_interval_ms);
 	return rc;
 }
 

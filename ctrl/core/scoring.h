@@ -20,7 +20,7 @@ void kvl_scoring_free(struct kvl_scoring *s);
  * those of pools that went, with all that they knew. Returns 0 or -ENOMEM.
  */
 int kvl_scoring_follow(struct kvl_scoring *s, const struct kvl_topology *t,
-	const struct kvl_health_config *health);
+	const struct kvl_health_config *health, uint32_t report_interval_ms);
 
 /* The node number stands for a new node of the pool. False: no service uses the pool. */
 bool kvl_scoring_join(struct kvl_scoring *s, uint16_t node, const char *pool, uint64_t now_ms);

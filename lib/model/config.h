@@ -144,10 +144,28 @@ struct kvl_node_config {
 	unsigned int line;
 };
 
+/* `reports:` (SPEC 6.1); without the section none are taken. */
+#define KVL_REPORT_KEYS_MAX 8
+
+struct kvl_report_secret {
+	uint32_t id;
+	char secret[65]; /* 16..64 characters */
+};
+
+struct kvl_reports_config {
+	bool on;
+	struct kvl_addr address; /* default: any */
+	uint16_t port;           /* default 11290 */
+	uint32_t interval_ms;    /* how often nodes report; default 2000 */
+	struct kvl_report_secret keys[KVL_REPORT_KEYS_MAX];
+	size_t key_count;
+};
+
 struct kvl_config {
 	char topology[4096]; /* path of the second file, "" when nodes stand in the first */
 	struct kvl_router_config router;
 	struct kvl_health_config health;
+	struct kvl_reports_config reports;
 	struct kvl_port_config *ports;
 	size_t port_count;
 	struct kvl_service_config *services;

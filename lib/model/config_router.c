@@ -171,6 +171,7 @@ void router_defaults(struct kvl_config *config)
 		.hugepages = KVL_HUGE_AUTO,
 		.max_nodes = 1024,
 	};
+	config->reports = (struct kvl_reports_config){.port = 11290, .interval_ms = 2000};
 	config->health = (struct kvl_health_config){
 		.timeouts_to_down = 3,
 		.probe_interval_ms = 500,

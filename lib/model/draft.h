@@ -80,6 +80,7 @@ struct kvl_config *draft_result(
 /* Parts of the file: what walk_map() calls for `router:` and so on. object is the draft. */
 void router_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void health_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+void reports_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void ports_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void services_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void nodes_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
