@@ -92,6 +92,8 @@ static inline struct kvl_draw kvl_draw_best(
  * than `hot` of this core's requests in flight. Both hot: the fewer in flight. One hot: the other.
  * Both cold: the first, as it was drawn, since the weights, which hold the latency, have decided.
  */
+#define KVL_PICK_HOT 0 /* best in tests/sim: a core's part of a node's load is small */
+
 static inline bool kvl_prefer_second(uint32_t first, uint32_t second, uint32_t hot)
 {
 	return first > hot && second < first;
