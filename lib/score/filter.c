@@ -59,7 +59,8 @@ static size_t best_cooling(const enum kvl_filter *reasons, const double *scores,
 	size_t best = count;
 
 	for (size_t i = 0; i < count; i++)
-		if (reasons[i] == KVL_FILTER_COOLDOWN && (best == count || scores[i] > scores[best]))
+		if (reasons[i] == KVL_FILTER_COOLDOWN
+			&& (best == count || scores[i] > scores[best]))
 			best = i;
 	return best;
 }

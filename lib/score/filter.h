@@ -18,17 +18,17 @@ enum kvl_filter {
 	/* the node's: for people, in the order in which one would look for the cause */
 	KVL_FILTER_UNREACHABLE, /* no way there: next hop, port, address */
 	KVL_FILTER_DOWN,
-	KVL_FILTER_EJECTED,     /* by an operator */
-	KVL_FILTER_DRAINING,    /* new work */
+	KVL_FILTER_EJECTED,  /* by an operator */
+	KVL_FILTER_DRAINING, /* new work */
 	KVL_FILTER_COOLDOWN,
-	KVL_FILTER_READ_ONLY,   /* writes */
-	KVL_FILTER_RECOVERING,  /* writes and strong reads */
+	KVL_FILTER_READ_ONLY,  /* writes */
+	KVL_FILTER_RECOVERING, /* writes and strong reads */
 	/* the request's */
-	KVL_FILTER_LAG,         /* its versions lag by more than the request allows */
+	KVL_FILTER_LAG, /* its versions lag by more than the request allows */
 	KVL_FILTER_HOST_TAKEN,
 	KVL_FILTER_ZONE_TAKEN,
-	KVL_FILTER_QUOTA,       /* its share of the tenant's quota is spent */
-	KVL_FILTER_TRIED,       /* a retry never goes to the same node twice (SPEC 7) */
+	KVL_FILTER_QUOTA, /* its share of the tenant's quota is spent */
+	KVL_FILTER_TRIED, /* a retry never goes to the same node twice (SPEC 7) */
 	KVL_FILTER_COUNT,
 };
 
@@ -45,8 +45,8 @@ enum kvl_filter kvl_filter_node(const struct kvl_filter_node *node, unsigned int
 
 /* What one request adds. */
 struct kvl_filter_request {
-	bool strong;          /* a strong read */
-	bool placing;         /* choosing replicas: hosts and zones must differ */
+	bool strong;  /* a strong read */
+	bool placing; /* choosing replicas: hosts and zones must differ */
 	bool host_taken, zone_taken, quota_spent, tried;
 	uint64_t lag_allowed; /* UINT64_MAX = any */
 };

@@ -21,8 +21,8 @@ static void sample_take(struct kvl_scored_node *n, uint64_t now_ms)
 		kvl_window_add(&n->windows[KVL_METRIC_P99_US], KVL_METRIC_P99_US,
 			kvl_hist_quantile(&n->gathered_latency, 0.99), now_ms);
 	}
-	kvl_window_add(&n->windows[KVL_METRIC_FAILURES], KVL_METRIC_FAILURES,
-		fmin(failed / all, 1), now_ms);
+	kvl_window_add(&n->windows[KVL_METRIC_FAILURES], KVL_METRIC_FAILURES, fmin(failed / all, 1),
+		now_ms);
 	kvl_window_add(&n->windows[KVL_METRIC_REJECTS], KVL_METRIC_REJECTS,
 		fmin((double)o->rejects / all, 1), now_ms);
 	memset(&n->gathered, 0, sizeof(n->gathered));

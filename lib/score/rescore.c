@@ -41,13 +41,13 @@ static void facts_gather(struct kvl_scorer *s, struct kvl_scored_node *n, uint64
 		.cpu = value(n, KVL_METRIC_CPU),
 		.io_wait = value(n, KVL_METRIC_IO_WAIT),
 		.load = kvl_load_combine(value(n, KVL_METRIC_CPU), value(n, KVL_METRIC_IO_WAIT),
-			fmax(value(n, KVL_METRIC_NETWORK_IN),
-				value(n, KVL_METRIC_NETWORK_OUT))),
+			fmax(value(n, KVL_METRIC_NETWORK_IN), value(n, KVL_METRIC_NETWORK_OUT))),
 		.hit_rate = value(n, KVL_METRIC_HIT_RATE),
 		/* What the router measures outranks what the node says of itself (SPEC 4.10). */
 		.p95_us = value(n, KVL_METRIC_P95_US),
 		.p99_us = or_else(value(n, KVL_METRIC_P99_US), value(n, KVL_METRIC_RTT_P99_US)),
-		.error_rate = or_else(value(n, KVL_METRIC_FAILURES), value(n, KVL_METRIC_ERROR_RATE)),
+		.error_rate =
+			or_else(value(n, KVL_METRIC_FAILURES), value(n, KVL_METRIC_ERROR_RATE)),
 		.reject_rate = value(n, KVL_METRIC_REJECTS),
 		.queue = value(n, KVL_METRIC_QUEUE),
 		.network_cost = n->network_cost,
@@ -98,7 +98,8 @@ void kvl_rescore(struct kvl_scorer *s, uint64_t now_ms)
 		if (!n->present)
 			continue;
 		for (unsigned int c = 0; c < KVL_CLASSES; c++)
-			kvl_score(&s->params.score, &s->fleet.fleet, &n->facts, c, &n->breakdown[c]);
+			kvl_score(
+				&s->params.score, &s->fleet.fleet, &n->facts, c, &n->breakdown[c]);
 		if (judge)
 			low_judge(s, n, now_ms);
 	}

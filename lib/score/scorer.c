@@ -10,8 +10,10 @@ struct kvl_scorer_params kvl_scorer_defaults(uint32_t replication)
 	return (struct kvl_scorer_params){
 		.score = kvl_score_defaults(),
 		.weights = kvl_weights_defaults(replication),
-		.health = {.timeouts_to_down = 3, .probe_interval_ms = 500,
-			.passive_fresh_ms = 30000, .settle_ms = 1000},
+		.health = {.timeouts_to_down = 3,
+			.probe_interval_ms = 500,
+			.passive_fresh_ms = 30000,
+			.settle_ms = 1000},
 		.report_interval_ms = 2000,
 		.low_score = 0.3,
 	};
@@ -133,8 +135,9 @@ int kvl_scorer_report(struct kvl_scorer *s, uint16_t node, const struct kvl_repo
 		return -ESTALE;
 	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++)
 		if (!isnan(report->value[m]))
-			rejected += kvl_window_add(&n->windows[m], m, report->value[m],
-					    report->time_ms) != KVL_METRIC_OK;
+			rejected +=
+				kvl_window_add(&n->windows[m], m, report->value[m], report->time_ms)
+				!= KVL_METRIC_OK;
 	n->report_time_ms = report->time_ms;
 	n->report_ms = now_ms;
 	n->report_flags = report->flags;

@@ -18,9 +18,9 @@
  * Each tick (50 ms): kvl_scorer_passive() for each node, then kvl_scorer_tick(). Reports and probes
  * as they come. kvl_scorer_tick() says whether the weights have changed and should be published.
  */
-#define KVL_SCORER_PERIOD_MS  500  /* scores are worked out this often */
-#define KVL_SCORER_LOW_MS     1000 /* and judged for a cooldown this often */
-#define KVL_SCORER_LEAST      20   /* replies that a latency sample is made of, */
+#define KVL_SCORER_PERIOD_MS   500  /* scores are worked out this often */
+#define KVL_SCORER_LOW_MS      1000 /* and judged for a cooldown this often */
+#define KVL_SCORER_LEAST       20   /* replies that a latency sample is made of, */
 #define KVL_SCORER_PATIENCE_MS 5000 /* or as many as came in this time */
 
 struct kvl_scorer_params {
@@ -51,7 +51,7 @@ struct kvl_scored_node {
 	struct kvl_history history;
 	struct kvl_capability capability;
 	uint32_t report_flags;
-	uint64_t report_ms; /* when the last report came; 0 = never */
+	uint64_t report_ms;      /* when the last report came; 0 = never */
 	uint64_t report_time_ms; /* its own time */
 	double share;            /* at the last tick */
 	/* replies since the last latency sample */
