@@ -191,6 +191,34 @@ static void test_the_callers_reasons(void **state)
 	assert_int_equal(weights[3], KVL_WEIGHT_MOST);
 }
 
+/* SPEC 6.8: the scores follow a node that rejects a tenth, or the alarm is raised. */
+static void test_self_check(void **state)
+{
+	behaves[1].rejects = 5;
+	pass(60000);
+	assert_false(kvl_scorer_self_check(s)->alarm);
+	assert_true(kvl_self_check_correlation(kvl_scorer_self_check(s)) > 0.9);
+	params.score.reject_threshold = 1; /* nothing counts as too many */
+	kvl_scorer_configure(s, &params);
+	pass(600000);
+	assert_true(kvl_scorer_self_check(s)->alarm);
+}
+
+/* SPEC 6.4: at low traffic a somewhat older report is still fresh. */
+static void test_calm_traffic_tolerates_staleness(void **state)
+{
+	struct kvl_report_figures report = {.time_ms = 5};
+
+	for (int i = 0; i < NODES; i++)
+		behaves[i].replies = 1; /* 100 a second in all */
+	pass(1000);
+	kvl_scorer_report(s, 0, &report, now);
+	pass(KVL_FRESH_LOAD_MS * 2 - 600);
+	assert_false(kvl_scorer_node(s, 0)->facts.flags & KVL_FACT_STALE);
+	pass(1500);
+	assert_true(kvl_scorer_node(s, 0)->facts.flags & KVL_FACT_STALE);
+}
+
 static void test_fleet_median_and_worst(void **state)
 {
 	struct kvl_fleet_state f;
@@ -227,6 +255,8 @@ int main(void)
 		TEST(test_last_usable_stays),
 		TEST(test_a_report_counts),
 		TEST(test_the_callers_reasons),
+		TEST(test_self_check),
+		TEST(test_calm_traffic_tolerates_staleness),
 		cmocka_unit_test(test_fleet_median_and_worst),
 	};
 
