@@ -159,6 +159,9 @@ static void test_forgiven_after_cooldown(void **state)
 	for (int tick = 0; tick < 200 && weights[3] > 0; tick++)
 		pass(TICK);
 	assert_int_equal(weights[3], 0);
+	behaves[3] = (struct behaviour){0};
+	for (int tick = 0; tick < 200 && weights[3] == 0; tick++)
+		pass(TICK);
 	behaves[3] = (struct behaviour){.replies = 50, .us = 1000};
 	pass(30000);
 	assert_int_equal(kvl_scorer_node(s, 3)->health.falls, 1);
@@ -270,6 +273,11 @@ static void test_fleet_median_and_worst(void **state)
 	kvl_fleet_measure(&f, p95, p99, 4, 1000);
 	assert_true(f.fleet.worst_p95_us == 30);
 	assert_true(f.fleet.baseline_p99_us == 300);
+	kvl_fleet_init(&f);
+	kvl_fleet_measure(&f, p95, (double[]){400, 100, 900, 300}, 4, 1000);
+	assert_true(f.fleet.baseline_p99_us == 350);
+	kvl_fleet_init(&f);
+	kvl_fleet_measure(&f, p95, (double[]){300}, 1, 1000);
 	/* A minute of a fleet three times slower moves the long-run baseline by a fifth or so. */
 	for (int i = 0; i < 600; i++) {
 		double calm[] = {300}, none[] = {KVL_UNKNOWN};
