@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
+#include "dataplane/merge.h"
+#include "lib/score/pick.h"
 
 /*
  * What a reply tells of its node: latency, hits, errors, rejects (SPEC 6.2). Also decides whether
@@ -35,25 +37,24 @@ static void reply_finish(struct kvl_worker *w, const struct kvl_packet *p, struc
 		uint64_t us = ((w->now - s->sent) * w->us_per_tsc) >> 32;
 
 		kvl_hist_add(&w->latency[s->node], RTE_MIN(us, (uint64_t)KVL_HIST_MAX_US));
+		/* A rejection says nothing of how fast a node works (SPEC 4.3). */
+		if (likely(p->reply.kind != KVL_REPLY_REJECT))
+			kvl_latency_add(&node->latency, RTE_MIN(us, (uint64_t)KVL_LATENCY_MOST));
 		node->in_flight--;
 	}
 	node->timeouts_in_a_row = 0;
-	__atomic_store_n(&node->last_reply, w->now, __ATOMIC_RELAXED);
 	kvl_count(&node->replies, 1);
 	kvl_pending_answered(&w->pending, p->slot);
 }
 
-static enum kvl_drop reply_account(struct kvl_worker *w, const struct kvl_packet *p)
+/* Counts a datagram of a reply; *whole: the last of it. */
+static inline enum kvl_drop datagram_account(
+	struct kvl_worker *w, const struct kvl_packet *p, struct kvl_slot *s, bool *whole)
 {
-	struct kvl_slot *s = &w->pending.slots[p->slot];
 	struct kvl_node_counters *node = &w->nodes[s->node];
-	enum kvl_sequence_verdict verdict;
+	enum kvl_sequence_verdict verdict = kvl_sequences_add(
+		&s->seen, &w->pending.sequences, p->reply.sequence, p->reply.total);
 
-	/* An earlier datagram of this very burst may have completed the reply. */
-	if (unlikely(!(s->flags & KVL_SLOT_ACTIVE)))
-		return KVL_DROP_REPLY_LATE;
-	verdict = kvl_sequences_add(&s->seen, &w->pending.sequences, p->reply.sequence,
-		p->reply.total);
 	if (unlikely(verdict == KVL_SEQUENCE_DUPLICATE))
 		return KVL_DROP_REPLY_DUPLICATE;
 	if (unlikely(verdict == KVL_SEQUENCE_TOTAL))
@@ -62,26 +63,60 @@ static enum kvl_drop reply_account(struct kvl_worker *w, const struct kvl_packet
 	if (p->reply.sequence == 0)
 		kind_count(node, p->reply.kind);
 	kvl_count(&node->bytes_in, p->payload_len);
-	kvl_count(&w->counters.replies, 1);
 	if (unlikely(verdict == KVL_SEQUENCE_UNTRACKED))
 		kvl_count(&w->counters.big_untracked, 1);
-	if (likely(verdict == KVL_SEQUENCE_LAST))
+	*whole = verdict == KVL_SEQUENCE_LAST;
+	if (likely(*whole))
 		reply_finish(w, p, s);
 	return KVL_DROP_COUNT;
 }
 
+/* Beyond the names of drops: taken by a merge. */
+#define TAKEN (KVL_DROP_COUNT + 1)
+
+/* Not the reply to an ordinary request that is still waited for. */
+static __attribute__((cold, noinline)) unsigned int reply_other(
+	struct kvl_worker *w, const struct kvl_packet *p, struct kvl_slot *s)
+{
+	uint32_t merge = s->merge, part = s->part;
+	enum kvl_drop why;
+	bool whole;
+
+	/* An earlier datagram of this very burst may have completed the reply. */
+	if (!(s->flags & KVL_SLOT_ACTIVE))
+		return KVL_DROP_REPLY_LATE;
+	why = datagram_account(w, p, s, &whole);
+	if (why != KVL_DROP_COUNT)
+		return why;
+	kvl_count(&w->counters.replies, 1);
+	kvl_merge_reply(w, merge, part, p, whole);
+	return TAKEN;
+}
+
+static inline unsigned int reply_account(struct kvl_worker *w, const struct kvl_packet *p)
+{
+	struct kvl_slot *s = &w->pending.slots[p->slot];
+	bool whole;
+
+	if (unlikely((s->flags & (KVL_SLOT_ACTIVE | KVL_SLOT_PART)) != KVL_SLOT_ACTIVE))
+		return reply_other(w, p, s);
+	return datagram_account(w, p, s, &whole);
+}
+
 void kvl_account(struct kvl_worker *w, struct kvl_burst *b)
 {
-	struct kvl_list passed = {0};
+	struct kvl_list *list = &b->replies;
+	unsigned int passed = 0;
 
-	for (unsigned int i = 0; i < b->replies.count; i++) {
-		struct kvl_packet *p = &b->packets[b->replies.index[i]];
-		enum kvl_drop why = reply_account(w, p);
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
+		unsigned int why = reply_account(w, p);
 
-		if (unlikely(why != KVL_DROP_COUNT))
+		if (likely(why == KVL_DROP_COUNT))
+			list->packets[passed++] = p;
+		else if (why != TAKEN)
 			kvl_packet_drop(w, p, why);
-		else
-			kvl_list_add(&passed, b->replies.index[i]);
 	}
-	b->replies = passed;
+	kvl_count(&w->counters.replies, passed);
+	list->count = passed;
 }

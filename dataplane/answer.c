@@ -60,24 +60,37 @@ static void length_set(struct rte_mbuf *mbuf, uint16_t len)
 	mbuf->pkt_len = len;
 }
 
+bool kvl_answer_fits(const struct kvl_packet *p, uint16_t len)
+{
+	return p->mbuf->data_len + rte_pktmbuf_tailroom(p->mbuf) >= KVL_PAYLOAD_OFFSET + len;
+}
+
+void kvl_answer_turn(struct kvl_packet *p, uint16_t len)
+{
+	length_set(p->mbuf, KVL_PAYLOAD_OFFSET + len);
+	headers_turn(p, len);
+}
+
 void kvl_answer(struct kvl_worker *w, struct kvl_burst *b)
 {
-	for (unsigned int i = 0; i < b->answers.count; i++) {
-		struct kvl_packet *p = &b->packets[b->answers.index[i]];
+	struct kvl_list *list = &b->answers;
+	unsigned int answered = 0;
+
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
 		uint8_t *payload = kvl_packet_payload(p);
 		uint16_t len = 0;
 
-		if (likely(p->mbuf->data_len + rte_pktmbuf_tailroom(p->mbuf)
-			   >= KVL_PAYLOAD_OFFSET + KVL_ANSWER_MAX))
-			len = kvl_request_answer(p->verdict, &p->request, payload, p->payload_len,
-				payload);
+		if (likely(kvl_answer_fits(p, KVL_ANSWER_MAX)))
+			len = kvl_request_answer(
+				p->verdict, &p->request, payload, p->payload_len, payload);
 		if (len == 0) {
 			kvl_packet_drop(w, p, silence_name(p->verdict));
 			continue;
 		}
-		length_set(p->mbuf, KVL_PAYLOAD_OFFSET + len);
-		headers_turn(p, len);
+		kvl_answer_turn(p, len);
 		kvl_count(&w->counters.answered[p->verdict], 1);
-		kvl_list_add(&b->out, b->answers.index[i]);
+		list->packets[answered++] = p;
 	}
+	list->count = answered;
 }

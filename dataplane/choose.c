@@ -1,50 +1,83 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
-#include "lib/ring/lookup.h"
-#include "lib/score/draw.h"
+#include "lib/score/pick.h"
+#include "lib/score/weights.h"
 
-/* xorshift64 (Marsaglia 2003): a few cycles, and a draw needs no more than equidistribution. */
-static uint32_t random_next(struct kvl_worker *w)
+#define HOT_IN_FLIGHT 2 /* p2c: of this core; more at one node is hot */
+
+/* xorshift64* (Vigna 2016): a few cycles, and both halves pass for uniform. */
+static uint64_t random_next(struct kvl_worker *w)
 {
-	w->random ^= w->random << 13;
-	w->random ^= w->random >> 7;
-	w->random ^= w->random << 17;
-	return w->random >> 32;
+	w->random ^= w->random >> 12;
+	w->random ^= w->random << 25;
+	w->random ^= w->random >> 27;
+	return w->random * 2685821657736338717ull;
 }
 
-static unsigned int request_class(const struct kvl_request *req)
+/* A read has no value, so its class is 0. */
+static unsigned int write_class(const struct kvl_request *req)
 {
 	return (req->kind == KVL_KIND_WRITE ? KVL_CLASS_WRITE : 0)
 	       | (req->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0);
 }
 
-/*
- * Reads of a replicated service are drawn among the holders by weight; with N = 1 the score serves
- * failover only, and writes keep one order for all routers (SPEC 2.7).
- */
-static struct kvl_draw candidate_draw(struct kvl_worker *w, const struct kvl_root *root,
-	const struct kvl_packet *p)
+/* Among the N first of the row that are in, by the service's rule (SPEC 5). */
+static struct kvl_draw read_draw(
+	struct kvl_worker *w, const uint16_t *weights, const struct kvl_packet *p)
 {
-	const uint16_t *weights = kvl_root_weights(root, request_class(&p->request));
-	const struct kvl_row *row = kvl_placement_row(p->service->placement, p->token);
+	const struct kvl_pulse pulse = {
+		.in_flight = &w->nodes->in_flight,
+		.latency = &w->nodes->latency,
+		.stride = sizeof(*w->nodes),
+	};
+	const struct kvl_root_service *service = p->service;
+	unsigned int n = service->replication;
 
-	if (p->service->replication == 1 || p->request.kind != KVL_KIND_READ)
-		return kvl_draw_first(row, weights);
-	return kvl_draw_weighted(row, weights, p->service->replication, random_next(w));
+	switch (service->choice) {
+	case KVL_CHOOSE_LEAST:
+		return kvl_draw_least(p->row, weights, n, random_next(w), &pulse, service->explore);
+	case KVL_CHOOSE_P2C:
+		return kvl_draw_p2c(p->row, weights, n, random_next(w), &pulse, HOT_IN_FLIGHT);
+	case KVL_CHOOSE_BEST:
+		return kvl_draw_best(p->row, weights, n);
+	default:
+		return kvl_draw_weighted(p->row, weights, n, random_next(w) >> 32);
+	}
+}
+
+/*
+ * Reads of a replicated service choose among the holders; with N = 1 the score serves failover
+ * only, and writes keep one order for all routers (SPEC 2.7).
+ */
+static struct kvl_draw candidate_draw(
+	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
+{
+	if (p->request.kind != KVL_KIND_READ)
+		return kvl_draw_first(p->row, kvl_root_weights(root, write_class(&p->request)));
+	if (p->service->replication == 1)
+		return kvl_draw_first(p->row, kvl_root_weights(root, 0));
+	return read_draw(w, kvl_root_weights(root, 0), p);
+}
+
+struct kvl_draw kvl_choose_node(
+	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
+{
+	return candidate_draw(w, root, p);
 }
 
 void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
 {
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
-	struct kvl_list chosen = {0};
+	struct kvl_list *list = &b->requests;
+	unsigned int chosen = 0;
 
-	for (unsigned int i = 0; i < b->requests.count; i++) {
-		struct kvl_packet *p = &b->packets[b->requests.index[i]];
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
 		struct kvl_draw draw = candidate_draw(w, root, p);
 
 		if (unlikely(draw.node == KVL_NODE_NONE)) {
 			p->verdict = KVL_REQUEST_NO_NODE;
-			kvl_list_add(&b->answers, b->requests.index[i]);
+			kvl_list_add(&b->answers, p);
 			continue;
 		}
 		p->node = draw.node;
@@ -52,7 +85,7 @@ void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bu
 			kvl_count(&w->counters.fallbacks, 1);
 		__builtin_prefetch(&nodes[draw.node]);
 		__builtin_prefetch(&w->nodes[draw.node], 1);
-		kvl_list_add(&chosen, b->requests.index[i]);
+		list->packets[chosen++] = p;
 	}
-	b->requests = chosen;
+	list->count = chosen;
 }

@@ -13,31 +13,32 @@
 /* Takes an 802.1Q tag off; the packet remembers it. */
 static void tag_strip(struct kvl_packet *p)
 {
-	uint8_t *data = rte_pktmbuf_mtod(p->mbuf, uint8_t *);
-	const struct rte_vlan_hdr *tag = (const void *)(data + sizeof(struct rte_ether_hdr));
+	const struct rte_vlan_hdr *tag = (const void *)(p->data + sizeof(struct rte_ether_hdr));
 
 	p->vlan = rte_be_to_cpu_16(tag->vlan_tci);
-	memmove(data + sizeof(*tag), data, 2 * RTE_ETHER_ADDR_LEN);
-	rte_pktmbuf_adj(p->mbuf, sizeof(*tag));
+	memmove(p->data + sizeof(*tag), p->data, 2 * RTE_ETHER_ADDR_LEN);
+	p->data = (uint8_t *)rte_pktmbuf_adj(p->mbuf, sizeof(*tag));
+}
+
+/* What is not untagged IPv4 in one segment. */
+static __attribute__((noinline)) enum kvl_drop ethernet_odd(struct kvl_packet *p)
+{
+	if (p->mbuf->nb_segs != 1)
+		return KVL_DROP_SEGMENTS;
+	if (p->mbuf->data_len < KVL_PAYLOAD_OFFSET + sizeof(struct rte_vlan_hdr)
+		|| kvl_packet_ether(p)->ether_type != RTE_BE16(RTE_ETHER_TYPE_VLAN))
+		return KVL_DROP_NOT_OURS;
+	tag_strip(p);
+	return kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4) ? KVL_DROP_COUNT
+										: KVL_DROP_NOT_OURS;
 }
 
 static enum kvl_drop ethernet_check(struct kvl_packet *p)
 {
-	const uint16_t tagged = RTE_BE16(RTE_ETHER_TYPE_VLAN);
-
-	if (unlikely(p->mbuf->nb_segs != 1))
-		return KVL_DROP_SEGMENTS;
-	if (unlikely(p->mbuf->data_len < KVL_PAYLOAD_OFFSET + sizeof(struct rte_vlan_hdr))) {
-		/* Too short for a tagged request; an untagged one has at least a frame. */
-		if (p->mbuf->data_len < KVL_PAYLOAD_OFFSET
-			|| kvl_packet_ether(p)->ether_type == tagged)
-			return KVL_DROP_NOT_OURS;
-	}
-	if (unlikely(kvl_packet_ether(p)->ether_type == tagged))
-		tag_strip(p);
-	if (unlikely(kvl_packet_ether(p)->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4)))
-		return KVL_DROP_NOT_OURS;
-	return KVL_DROP_COUNT;
+	if (likely(p->mbuf->nb_segs == 1 && p->mbuf->data_len >= KVL_PAYLOAD_OFFSET
+		    && kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4)))
+		return KVL_DROP_COUNT;
+	return ethernet_odd(p);
 }
 
 static enum kvl_drop ipv4_check(const struct kvl_packet *p)
@@ -50,9 +51,19 @@ static enum kvl_drop ipv4_check(const struct kvl_packet *p)
 		return (ip->version_ihl >> 4) == IPVERSION && (ip->version_ihl & 0xf) > 5
 			       ? KVL_DROP_IP_OPTIONS
 			       : KVL_DROP_IP_HEADER;
-	if (unlikely(ip->fragment_offset & RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)))
+	if (unlikely(ip->fragment_offset
+		     & RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)))
 		return KVL_DROP_FRAGMENT;
 	return KVL_DROP_COUNT;
+}
+
+/* Each of the two flags means "bad" only when the other bit of its mask is not set. */
+static bool checksum_is_bad(uint64_t flags)
+{
+	if (likely(!(flags & (RTE_MBUF_F_RX_L4_CKSUM_BAD | RTE_MBUF_F_RX_IP_CKSUM_BAD))))
+		return false;
+	return (flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD
+	       || (flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD;
 }
 
 /* Lengths of a packet known to be ours; sets payload_len and cuts Ethernet padding off. */
@@ -71,9 +82,7 @@ static enum kvl_drop lengths_check(struct kvl_packet *p)
 		return KVL_DROP_UDP_LENGTH;
 	if (unlikely(ip->time_to_live <= 1))
 		return KVL_DROP_TTL;
-	if (unlikely((p->mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD
-		     || (p->mbuf->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK)
-				== RTE_MBUF_F_RX_IP_CKSUM_BAD))
+	if (unlikely(checksum_is_bad(p->mbuf->ol_flags)))
 		return KVL_DROP_CHECKSUM;
 	if (unlikely(kvl_packet_udp(p)->src_port == 0))
 		return KVL_DROP_PORT_ZERO;
@@ -94,9 +103,8 @@ static bool address_is_snat(const struct kvl_worker *w, uint32_t address)
 
 /* Puts the packet into its list, or says why not. */
 static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *root,
-	struct kvl_burst *b, unsigned int i)
+	struct kvl_burst *b, struct kvl_packet *p)
 {
-	struct kvl_packet *p = &b->packets[i];
 	enum kvl_drop why = ethernet_check(p);
 	uint32_t address;
 	uint16_t port;
@@ -116,16 +124,18 @@ static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *ro
 	why = lengths_check(p);
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;
-	kvl_list_add(p->service != NULL ? &b->requests : &b->replies, i);
+	kvl_list_add(p->service != NULL ? &b->requests : &b->replies, p);
 	return KVL_DROP_COUNT;
 }
 
 void kvl_classify(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
 {
-	for (unsigned int i = 0; i < b->count; i++) {
-		enum kvl_drop why = packet_sort(w, root, b, i);
+	const struct kvl_packet *end = b->packets + b->count;
+
+	for (struct kvl_packet *p = b->packets; p < end; p++) {
+		enum kvl_drop why = packet_sort(w, root, b, p);
 
 		if (unlikely(why != KVL_DROP_COUNT))
-			kvl_packet_drop(w, &b->packets[i], why);
+			kvl_packet_drop(w, p, why);
 	}
 }

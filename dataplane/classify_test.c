@@ -7,8 +7,9 @@
 
 #include "dataplane/test_world.h"
 
-#define REQUEST .from_mac = CLIENT_MAC, .to_mac = LANE0_MAC, .from = CLIENT, .to = NAT_VIP, \
-		.payload = "get a\r\n", .id = 7
+#define REQUEST                                                                     \
+	.from_mac = CLIENT_MAC, .to_mac = LANE0_MAC, .from = CLIENT, .to = NAT_VIP, \
+	.payload = "get a\r\n", .id = 7
 
 /* One fault each: what it is counted as. */
 static const struct {
@@ -67,8 +68,9 @@ static void nic_checksum_fault_is_named(void **state)
 {
 	const struct packet p = {REQUEST};
 	struct rte_mbuf *mbuf = world_mbuf(&p);
-	struct kvl_burst b = {.count = 1, .packets = {{.mbuf = mbuf, .vlan = KVL_VLAN_NONE}}};
+	struct kvl_burst b = {.count = 1};
 
+	kvl_packet_begin(&b.packets[0], mbuf, 0);
 	mbuf->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	kvl_classify(world_workers[0], world_root(), &b);
 	assert_int_equal(b.requests.count, 0);
@@ -79,8 +81,9 @@ static void chained_mbuf_is_refused(void **state)
 {
 	const struct packet p = {REQUEST};
 	struct rte_mbuf *mbuf = world_mbuf(&p);
-	struct kvl_burst b = {.count = 1, .packets = {{.mbuf = mbuf, .vlan = KVL_VLAN_NONE}}};
+	struct kvl_burst b = {.count = 1};
 
+	kvl_packet_begin(&b.packets[0], mbuf, 0);
 	assert_int_equal(rte_pktmbuf_chain(mbuf, world_mbuf(&p)), 0);
 	kvl_classify(world_workers[0], world_root(), &b);
 	assert_int_equal(b.requests.count, 0);

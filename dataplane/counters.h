@@ -11,36 +11,40 @@
  *
  * The conservation law, per worker and hence in sum:
  *
- *	rx + inbox_in = tx + inbox_out + sum(drops) + held
+ *	rx + inbox_in + created = tx + inbox_out + absorbed + sum(drops) + held
  *
  * where held is what sits in the mailbox (inbox_out of all peers - inbox_in) or in a transmit
  * buffer (nothing, between bursts). A packet that the router answers itself is in tx, and in
- * answered[] by its reason. Between workers inbox_out and inbox_in cancel, so for the router:
- * in = out + drops + held.
+ * answered[] by its reason. A datagram of several keys or commands is absorbed and its parts are
+ * created; the replies to the parts are absorbed and the client's datagrams are created. Between
+ * workers inbox_out and inbox_in cancel, so for the router:
+ * in + created = out + absorbed + drops + held.
  */
-#define KVL_DROPS(X) \
-	X(KVL_DROP_NOT_OURS, "not_ours") /* no service's traffic; the kernel has its own copy */ \
-	X(KVL_DROP_TRUNCATED, "truncated") /* shorter than its headers say */ \
-	X(KVL_DROP_IP_HEADER, "ip_header") /* version, length */ \
-	X(KVL_DROP_IP_OPTIONS, "ip_options") \
-	X(KVL_DROP_FRAGMENT, "fragment") \
-	X(KVL_DROP_TTL, "ttl_expired") \
-	X(KVL_DROP_UDP_LENGTH, "udp_length") \
-	X(KVL_DROP_CHECKSUM, "checksum") /* the NIC says so; otherwise the receiver's business */ \
-	X(KVL_DROP_PORT_ZERO, "port_zero") /* source port 0: nobody to answer */ \
-	X(KVL_DROP_SEGMENTS, "multi_segment") /* the port gave a chained mbuf */ \
-	X(KVL_DROP_FRAME_SHORT, "frame_short") \
-	X(KVL_DROP_FRAME_TOTAL, "frame_total") \
-	X(KVL_DROP_QUIET, "quiet_error") /* a bad request that asked for silence, or cannot be answered */ \
-	X(KVL_DROP_NO_NODE, "no_node_quiet") \
-	X(KVL_DROP_PENDING_FULL, "pending_full_quiet") \
-	X(KVL_DROP_REPLY_FRAME, "reply_frame") /* not a reply: short, sequence beyond total */ \
-	X(KVL_DROP_REPLY_LATE, "reply_late") /* the slot's generation has moved on */ \
-	X(KVL_DROP_REPLY_SOURCE, "reply_source") /* not from the node that was asked */ \
-	X(KVL_DROP_REPLY_TOTAL, "reply_total") /* total changed within a reply, or beyond the bound */ \
-	X(KVL_DROP_REPLY_DUPLICATE, "reply_duplicate") /* this sequence has passed already */ \
-	X(KVL_DROP_REPLY_OWNER, "reply_owner") /* the port names a worker that is not there */ \
-	X(KVL_DROP_MAILBOX_FULL, "mailbox_full") \
+#define KVL_DROPS(X)                                                                               \
+	X(KVL_DROP_NOT_OURS, "not_ours")   /* no service's traffic; the kernel has its own copy */ \
+	X(KVL_DROP_TRUNCATED, "truncated") /* shorter than its headers say */                      \
+	X(KVL_DROP_IP_HEADER, "ip_header") /* version, length */                                   \
+	X(KVL_DROP_IP_OPTIONS, "ip_options")                                                       \
+	X(KVL_DROP_FRAGMENT, "fragment")                                                           \
+	X(KVL_DROP_TTL, "ttl_expired")                                                             \
+	X(KVL_DROP_UDP_LENGTH, "udp_length")                                                       \
+	X(KVL_DROP_CHECKSUM, "checksum") /* the NIC says so; otherwise the receiver's business */  \
+	X(KVL_DROP_PORT_ZERO, "port_zero")    /* source port 0: nobody to answer */                \
+	X(KVL_DROP_SEGMENTS, "multi_segment") /* the port gave a chained mbuf */                   \
+	X(KVL_DROP_FRAME_SHORT, "frame_short")                                                     \
+	X(KVL_DROP_FRAME_TOTAL, "frame_total")                                                     \
+	X(KVL_DROP_QUIET,                                                                          \
+		"quiet_error") /* a bad request that asked for silence, or cannot be answered */   \
+	X(KVL_DROP_NO_NODE, "no_node_quiet")                                                       \
+	X(KVL_DROP_PENDING_FULL, "pending_full_quiet")                                             \
+	X(KVL_DROP_REPLY_FRAME, "reply_frame")   /* not a reply: short, sequence beyond total */   \
+	X(KVL_DROP_REPLY_LATE, "reply_late")     /* the slot's generation has moved on */          \
+	X(KVL_DROP_REPLY_SOURCE, "reply_source") /* not from the node that was asked */            \
+	X(KVL_DROP_REPLY_TOTAL,                                                                    \
+		"reply_total") /* total changed within a reply, or beyond the bound */             \
+	X(KVL_DROP_REPLY_DUPLICATE, "reply_duplicate") /* this sequence has passed already */      \
+	X(KVL_DROP_REPLY_OWNER, "reply_owner") /* the port names a worker that is not there */     \
+	X(KVL_DROP_MAILBOX_FULL, "mailbox_full")                                                   \
 	X(KVL_DROP_TX_FULL, "tx_full")
 
 enum kvl_drop {
@@ -56,17 +60,26 @@ struct kvl_counters {
 	uint64_t rx, tx;
 	uint64_t inbox_in, inbox_out;
 	uint64_t requests;  /* forwarded to a node */
-	uint64_t replies;   /* forwarded to a client */
+	uint64_t replies;   /* forwarded to a client, or kept for a merge */
 	uint64_t fallbacks; /* sent to a candidate that is not the first of its row */
 	uint64_t drops[KVL_DROP_COUNT];
 	uint64_t verdicts[KVL_VERDICT_COUNT]; /* of client requests, by kvl_request_parse() */
 	uint64_t answered[KVL_VERDICT_COUNT]; /* answered by the router itself */
+	uint64_t created, absorbed;
+	uint64_t splits;      /* datagrams of several keys or commands that were taken apart */
+	uint64_t parts;       /* of them: asked of nodes, among requests */
+	uint64_t unanswered;  /* keys and commands of them that got no good reply in time */
+	uint64_t merges_full; /* datagrams refused: no merge, or too few parts, were left */
+	uint64_t chunks_full; /* replies to parts given up: no room to keep them */
+	uint64_t pool_empty;  /* datagrams not created: no mbuf was left */
+	uint64_t merges;      /* in use (a gauge) */
 	uint64_t timeouts;
 	uint64_t quiet_expired; /* slots of quiet requests let go: neither timeout nor loss */
-	uint64_t big_untracked; /* replies too large to count datagram by datagram: slot kept to its end */
-	uint64_t pending;       /* slots in use (a gauge) */
+	uint64_t
+		big_untracked; /* replies too large to count datagram by datagram: slot kept to its end */
+	uint64_t pending; /* slots in use (a gauge) */
 	uint64_t loops, busy_loops;
-	uint64_t busy_cycles;   /* TSC cycles of loops that found work */
+	uint64_t busy_cycles; /* TSC cycles of loops that found work */
 };
 
 /* Per node; written by one worker. Two cache lines: the first is touched for each request. */
@@ -77,13 +90,14 @@ struct kvl_node_counters {
 	uint64_t hits, misses;
 	uint32_t in_flight;
 	uint32_t timeouts_in_a_row; /* since the last reply */
-	uint64_t last_reply;        /* TSC */
+	uint32_t latency;           /* moving average, see kvl_latency_add() */
+	uint32_t spare;
 	/* second line */
 	uint64_t timeouts;
 	uint64_t errors;  /* the request's fault */
 	uint64_t rejects; /* SERVER_ERROR: the node's */
 	uint64_t late;    /* replies after their time; never counted elsewhere */
-	uint64_t spare[4];
+	uint64_t spares[4];
 };
 _Static_assert(sizeof(struct kvl_node_counters) == 128, "two cache lines");
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
+#include "dataplane/merge.h"
+#include "lib/score/pick.h"
 
 /*
  * Requests whose time is up. The node is charged once; the slot goes back with its generation
@@ -18,9 +20,15 @@ static void slot_expire(struct kvl_worker *w, uint32_t slot)
 	} else {
 		node->in_flight--;
 		node->timeouts_in_a_row++;
+		/* It took at least as long as was waited for it. */
+		kvl_latency_add(&node->latency,
+			(uint32_t)RTE_MIN(((w->now - s->sent) * w->us_per_tsc) >> 32,
+				(uint64_t)KVL_LATENCY_MOST));
 		kvl_count(&node->timeouts, 1);
 		kvl_count(&w->counters.timeouts, 1);
 	}
+	if (s->flags & KVL_SLOT_PART)
+		kvl_merge_part_lost(w, s->merge, s->part);
 	kvl_pending_abandon(&w->pending, slot);
 }
 

@@ -8,15 +8,20 @@
  */
 void kvl_lookup(struct kvl_worker *w, struct kvl_burst *b)
 {
-	for (unsigned int i = 0; i < b->requests.count; i++) {
-		const struct kvl_packet *p = &b->packets[b->requests.index[i]];
+	const struct kvl_list *list = &b->requests;
 
-		kvl_placement_prefetch_token(p->service->placement, p->hash);
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
+
+		p->token = kvl_placement_start(p->service->placement, p->hash);
 	}
-	for (unsigned int i = 0; i < b->requests.count; i++) {
-		struct kvl_packet *p = &b->packets[b->requests.index[i]];
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
 
-		p->token = kvl_placement_find(p->service->placement, p->hash);
-		__builtin_prefetch(kvl_placement_row(p->service->placement, p->token));
+		const struct kvl_placement *placement = p->service->placement;
+
+		p->row = kvl_placement_row(
+			placement, kvl_placement_find_from(placement, p->hash, p->token));
+		__builtin_prefetch(p->row);
 	}
 }

@@ -71,14 +71,15 @@ static enum kvl_drop reply_check(struct kvl_worker *w, const struct kvl_packet *
 
 void kvl_match(struct kvl_worker *w, struct kvl_burst *b)
 {
-	struct kvl_list located = {0}, matched = {0};
+	struct kvl_list *list = &b->replies;
+	unsigned int located = 0, matched = 0;
 
-	for (unsigned int i = 0; i < b->replies.count; i++)
-		if (likely(reply_locate(w, &b->packets[b->replies.index[i]])))
-			kvl_list_add(&located, b->replies.index[i]);
+	for (unsigned int i = 0; i < list->count; i++)
+		if (likely(reply_locate(w, list->packets[i])))
+			list->packets[located++] = list->packets[i];
 
-	for (unsigned int i = 0; i < located.count; i++) {
-		struct kvl_packet *p = &b->packets[located.index[i]];
+	for (unsigned int i = 0; i < located; i++) {
+		struct kvl_packet *p = list->packets[i];
 		enum kvl_drop why = reply_check(w, p);
 
 		if (unlikely(why != KVL_DROP_COUNT)) {
@@ -86,7 +87,7 @@ void kvl_match(struct kvl_worker *w, struct kvl_burst *b)
 			continue;
 		}
 		__builtin_prefetch(&w->nodes[w->pending.slots[p->slot].node], 1);
-		kvl_list_add(&matched, located.index[i]);
+		list->packets[matched++] = p;
 	}
-	b->replies = matched;
+	list->count = matched;
 }

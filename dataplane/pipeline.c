@@ -4,14 +4,11 @@
 static void burst_begin(struct kvl_burst *b, struct rte_mbuf **mbufs, uint16_t count, uint8_t port)
 {
 	b->count = count;
-	b->requests.count = b->replies.count = b->answers.count = b->out.count = 0;
+	b->requests.count = b->replies.count = b->answers.count = b->odd.count = 0;
 	for (unsigned int i = 0; i < count; i++) {
-		struct kvl_packet *p = &b->packets[i];
-
-		p->mbuf = mbufs[i];
-		p->port = port;
-		p->vlan = KVL_VLAN_NONE;
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+		kvl_packet_begin(&b->packets[i], mbufs[i], port);
+		rte_prefetch0(b->packets[i].data);
+		rte_prefetch0(b->packets[i].data + RTE_CACHE_LINE_SIZE); /* most keys end here */
 	}
 }
 
@@ -29,15 +26,24 @@ void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_
 		kvl_match(w, &b);
 		kvl_account(w, &b);
 		kvl_rewrite_replies(w, &b);
+		kvl_transmit(w, &b.replies);
 	}
 	if (b.requests.count != 0) {
 		kvl_parse(w, &b);
 		kvl_lookup(w, &b);
 		kvl_choose(w, root, &b);
+		if (unlikely(b.odd.count != 0)) {
+			kvl_odd(w, root, &b);
+			kvl_transmit(w, &b.odd);
+		}
 		kvl_track(w, root, &b);
 		kvl_rewrite_requests(w, root, &b);
+		kvl_transmit(w, &b.requests);
 	}
-	if (b.answers.count != 0)
+	if (b.answers.count != 0) {
 		kvl_answer(w, &b);
-	kvl_transmit(w, &b);
+		kvl_transmit(w, &b.answers);
+	}
+	if (unlikely(w->merges.ready_head != KVL_MERGE_NONE))
+		kvl_merge_run(w, root);
 }

@@ -28,8 +28,12 @@ static void ask_as(unsigned int w, const struct packet *in, struct asked *a)
 	snprintf(a->mac, sizeof(a->mac), "02:00:00:00:02:%02x", a->node);
 }
 
-static const struct packet get = {.from_mac = CLIENT_MAC, .to_mac = LANE0_MAC, .from = CLIENT,
-	.to = NAT_VIP, .id = 0x1234, .payload = "get k\r\n"};
+static const struct packet get = {.from_mac = CLIENT_MAC,
+	.to_mac = LANE0_MAC,
+	.from = CLIENT,
+	.to = NAT_VIP,
+	.id = 0x1234,
+	.payload = "get k\r\n"};
 
 static void ask(struct asked *a)
 {
@@ -38,8 +42,12 @@ static void ask(struct asked *a)
 
 static struct packet reply(const struct asked *a, const char *payload)
 {
-	return (struct packet){.from_mac = a->mac, .to_mac = LANE1_MAC, .from = a->from, .to = a->to,
-		.id = a->wire.id, .payload = payload};
+	return (struct packet){.from_mac = a->mac,
+		.to_mac = LANE1_MAC,
+		.from = a->from,
+		.to = a->to,
+		.id = a->wire.id,
+		.payload = payload};
 }
 
 /* The same at the client. */
@@ -298,8 +306,13 @@ static void header_only_reply_passes(void **state)
 	struct packet r;
 
 	ask(&a);
-	r = (struct packet){.from_mac = a.mac, .to_mac = LANE1_MAC, .from = a.from, .to = a.to,
-		.id = a.wire.id, .total = -1, .payload = ""};
+	r = (struct packet){.from_mac = a.mac,
+		.to_mac = LANE1_MAC,
+		.from = a.from,
+		.to = a.to,
+		.id = a.wire.id,
+		.total = -1,
+		.payload = ""};
 	expect_passed(0, &r);
 	assert_int_equal(node_counters(&a)->misses, 1);
 	assert_int_equal(node_counters(&a)->in_flight, 0);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stddef.h>
 #include <string.h>
 
 #include "dataplane/burst.h"
@@ -15,15 +16,15 @@ struct endpoints {
 	uint16_t source_port, destination_port;
 };
 
+/*
+ * The checksum sees the TTL as the upper half of a word, so one less is always the same change:
+ * minus 0x0100. Not computed from the word before and after, since reading it back just behind the
+ * byte's store would stall.
+ */
 static kvl_csum_delta ttl_decrement(struct rte_ipv4_hdr *ip)
 {
-	uint16_t before, after;
-
-	/* The checksum sees the TTL as half of a word with the protocol number. */
-	memcpy(&before, &ip->time_to_live, sizeof(before));
 	ip->time_to_live--;
-	memcpy(&after, &ip->time_to_live, sizeof(after));
-	return kvl_csum_change16(before, after);
+	return (uint16_t)~RTE_BE16(0x0100);
 }
 
 /* nat, either way: addresses, ports and the frame's request id. */
@@ -48,15 +49,21 @@ static void translate(struct kvl_packet *p, const struct endpoints *to, uint16_t
 	udp->dgram_cksum = kvl_csum_apply_udp(udp->dgram_cksum, addresses + rest);
 }
 
-static void ether_set(struct kvl_packet *p, const uint8_t *source, const uint8_t *destination)
+/* Both addresses, which lie side by side as in the frame: one copy. */
+static void ether_set(struct kvl_packet *p, const uint8_t *addresses)
 {
-	struct rte_ether_hdr *ether = kvl_packet_ether(p);
-
-	memcpy(&ether->dst_addr, destination, RTE_ETHER_ADDR_LEN);
-	memcpy(&ether->src_addr, source, RTE_ETHER_ADDR_LEN);
+	memcpy(p->data, addresses, 2 * RTE_ETHER_ADDR_LEN);
 }
 
-static void request_nat(struct kvl_worker *w, struct kvl_packet *p, const struct kvl_root_node *node)
+_Static_assert(offsetof(struct kvl_root_node, source_mac)
+		       == offsetof(struct kvl_root_node, mac) + RTE_ETHER_ADDR_LEN,
+	"destination, source");
+_Static_assert(offsetof(struct kvl_slot, router_mac)
+		       == offsetof(struct kvl_slot, client_mac) + RTE_ETHER_ADDR_LEN,
+	"destination, source");
+
+static void request_nat(
+	struct kvl_worker *w, struct kvl_packet *p, const struct kvl_root_node *node)
 {
 	struct kvl_wire_id wire = kvl_pending_wire(&w->pending, p->slot);
 	struct endpoints to = {
@@ -69,12 +76,18 @@ static void request_nat(struct kvl_worker *w, struct kvl_packet *p, const struct
 	translate(p, &to, rte_cpu_to_be_16(wire.id));
 }
 
-/* dsr: the destination MAC only; the node holds the service's address itself. */
+/*
+ * dsr: the destination MAC only; the node holds the service's address itself. With the TTL alone
+ * changed, the checksum grows by 0x0100, with the carry round the end (RFC 1141); 0xffff becomes
+ * 0, as RFC 1624 has it.
+ */
 static void request_dsr(struct kvl_packet *p)
 {
 	struct rte_ipv4_hdr *ip = kvl_packet_ipv4(p);
+	uint32_t sum = ip->hdr_checksum + RTE_BE16(0x0100);
 
-	ip->hdr_checksum = kvl_csum_apply(ip->hdr_checksum, ttl_decrement(ip));
+	ip->time_to_live--;
+	ip->hdr_checksum = sum + (sum >= 0xffff);
 }
 
 void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
@@ -82,24 +95,23 @@ void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, str
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
 
 	for (unsigned int i = 0; i < b->requests.count; i++) {
-		struct kvl_packet *p = &b->packets[b->requests.index[i]];
+		struct kvl_packet *p = b->requests.packets[i];
 		const struct kvl_root_node *node = &nodes[p->node];
 
 		if (p->service->mode == KVL_MODE_NAT)
 			request_nat(w, p, node);
 		else
 			request_dsr(p);
-		ether_set(p, node->source_mac, node->mac);
+		ether_set(p, node->mac);
 		p->port = node->egress;
 		p->vlan = KVL_VLAN_NONE;
-		kvl_list_add(&b->out, b->requests.index[i]);
 	}
 }
 
 void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b)
 {
 	for (unsigned int i = 0; i < b->replies.count; i++) {
-		struct kvl_packet *p = &b->packets[b->replies.index[i]];
+		struct kvl_packet *p = b->replies.packets[i];
 		const struct kvl_slot *s = &w->pending.slots[p->slot];
 		struct endpoints to = {
 			.source = kvl_addr_v4(&s->vip),
@@ -109,9 +121,8 @@ void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b)
 		};
 
 		translate(p, &to, s->client_id);
-		ether_set(p, s->router_mac, s->client_mac);
+		ether_set(p, s->client_mac);
 		p->port = s->port;
 		p->vlan = s->vlan;
-		kvl_list_add(&b->out, b->replies.index[i]);
 	}
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <time.h>
+#include <unistd.h>
+
 #include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
+#include "dataplane/port/port.h"
 #include "dataplane/worker.h"
 
 /* Start-up and tear-down of workers; all memory they will ever need is taken here. */
@@ -27,11 +31,27 @@ static int worker_memory(struct kvl_worker *w, const struct kvl_worker_params *p
 		return -ENOMEM;
 	kvl_pending_init(&w->pending, memory, &pending);
 
-	w->nodes = rte_calloc_socket("kvl_nodes", params->node_max, sizeof(*w->nodes),
-		RTE_CACHE_LINE_SIZE, w->socket);
+	w->nodes = rte_calloc_socket(
+		"kvl_nodes", params->node_max, sizeof(*w->nodes), RTE_CACHE_LINE_SIZE, w->socket);
 	w->latency = rte_calloc_socket("kvl_latency", params->node_max, sizeof(*w->latency),
 		RTE_CACHE_LINE_SIZE, w->socket);
 	return w->nodes == NULL || w->latency == NULL ? -ENOMEM : 0;
+}
+
+/* What split requests need. */
+static int worker_merges(struct kvl_worker *w, const struct kvl_worker_params *params)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+	void *memory = rte_malloc_socket(
+		"kvl_merges", kvl_merge_table_size(&params->merge), RTE_CACHE_LINE_SIZE, w->socket);
+
+	if (memory == NULL)
+		return -ENOMEM;
+	kvl_merge_table_init(&w->merges, memory, &params->merge);
+	snprintf(name, sizeof(name), "kvl_made_%u", w->id);
+	w->made = kvl_pool_new(
+		name, params->made_mbufs != 0 ? params->made_mbufs : KVL_MADE_MBUFS, w->socket);
+	return w->made == NULL ? -rte_errno : 0;
 }
 
 static int worker_inbox(struct kvl_worker *w)
@@ -67,8 +87,13 @@ struct kvl_worker *kvl_worker_new(const struct kvl_worker_params *params)
 	w->tsc_per_tick = hz / 1000;
 	w->us_per_tsc = (1000000ull << 32) / hz;
 	w->random = rte_rdtsc() | 1; /* xorshift must not start at 0 */
+	w->started = rte_rdtsc();
+	w->started_time = time(NULL);
+	w->pid = getpid();
 
 	rc = worker_memory(w, params);
+	if (rc == 0)
+		rc = worker_merges(w, params);
 	if (rc == 0)
 		rc = worker_inbox(w);
 	if (rc < 0) {
@@ -94,6 +119,8 @@ void kvl_worker_free(struct kvl_worker *w)
 		return;
 	if (w->inbox != NULL)
 		inbox_free(w);
+	rte_free(w->merges.merges);
+	rte_mempool_free(w->made);
 	rte_free(w->pending.slots);
 	rte_free(w->nodes);
 	rte_free(w->latency);
@@ -102,7 +129,10 @@ void kvl_worker_free(struct kvl_worker *w)
 
 void kvl_workers_connect(struct kvl_worker *const *workers, uint16_t count)
 {
-	for (uint16_t i = 0; i < count; i++)
-		for (uint16_t k = 0; k < count; k++)
+	for (uint16_t i = 0; i < count; i++) {
+		for (uint16_t k = 0; k < count; k++) {
 			workers[i]->peers[k] = workers[k]->inbox;
+			workers[i]->all[k] = workers[k];
+		}
+	}
 }

@@ -15,7 +15,10 @@
 
 struct kvl_worker *world_workers[WORLD_WORKERS];
 uint16_t world_weights[WORLD_NODES];
+struct kvl_root_service world_service;
 
+static const struct kvl_merge_params world_merge = {
+	.merges = WORLD_MERGES, .parts = WORLD_PARTS, .chunks = WORLD_CHUNKS};
 static struct rte_rcu_qsbr *rcu;
 static struct rte_mempool *pool;
 static struct kvl_placement *placement;
@@ -25,8 +28,8 @@ static uint64_t sent;     /* mbufs taken from transmit buffers */
 
 static void eal_begin(void)
 {
-	char *args[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m", "256",
-		"--lcores=0@0", "--log-level=3", NULL};
+	char *args[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m",
+		"256", "--lcores=0@0", "--log-level=3", NULL};
 
 	if (rte_eal_init(9, args) < 0)
 		abort();
@@ -34,15 +37,15 @@ static void eal_begin(void)
 
 static void placement_begin(void)
 {
-	const struct kvl_placement_params params = {.kind = KVL_PLACE_RING, .replication = 1,
-		.vnodes = 160};
+	const struct kvl_placement_params params = {
+		.kind = KVL_PLACE_RING, .replication = 1, .vnodes = 160};
 	struct kvl_member members[WORLD_NODES];
 	char ids[WORLD_NODES][8];
 
 	for (uint16_t i = 0; i < WORLD_NODES; i++) {
 		snprintf(ids[i], sizeof(ids[i]), "n%u", i + 1);
-		members[i] = (struct kvl_member){.id = ids[i], .host = ids[i], .zone = "z",
-			.weight = 100, .number = i};
+		members[i] = (struct kvl_member){
+			.id = ids[i], .host = ids[i], .zone = "z", .weight = 100, .number = i};
 	}
 	placement = kvl_placement_build(&params, members, WORLD_NODES);
 	assert_non_null(placement);
@@ -63,6 +66,8 @@ static void worker_begin(uint16_t id)
 		.pending_slots = 1024,
 		.snat_first = 16384,
 		.snat_count = 16384,
+		.made_mbufs = 1023,
+		.merge = world_merge,
 		.lanes = lanes,
 		.lane_count = 2,
 		.rcu = rcu,
@@ -102,7 +107,8 @@ int world_end(void **state)
 
 static struct kvl_root_node node_make(unsigned int number)
 {
-	struct kvl_root_node node = {.port = 11211, .egress = 1,
+	struct kvl_root_node node = {.port = 11211,
+		.egress = 1,
 		.flags = KVL_NODE_PRESENT | KVL_NODE_NEXTHOP | KVL_NODE_SNAT};
 	char text[32];
 
@@ -117,17 +123,30 @@ static struct kvl_root_node node_make(unsigned int number)
 
 void world_publish(void)
 {
+	static const uint16_t members[WORLD_NODES] = {0, 1, 2, 3, 4, 5};
 	struct kvl_root_service services[2];
 	struct kvl_root_node nodes[WORLD_NODES];
 	uint16_t weights[KVL_CLASSES][WORLD_NODES];
-	struct kvl_root_spec spec = {.revision = 1, .generation = 1, .services = services,
-		.service_count = 2, .nodes = nodes, .node_count = WORLD_NODES,
+	struct kvl_root_spec spec = {.revision = 1,
+		.generation = 1,
+		.services = services,
+		.service_count = 2,
+		.nodes = nodes,
+		.node_count = WORLD_NODES,
 		.weights = weights[0]};
 
 	for (unsigned int i = 0; i < 2; i++) {
-		services[i] = (struct kvl_root_service){.port = 11211, .number = i,
-			.mode = i == 0 ? KVL_MODE_NAT : KVL_MODE_DSR, .replication = 1,
-			.timeout_ms = WORLD_TIMEOUT, .placement = placement};
+		services[i] = (struct kvl_root_service){.port = 11211,
+			.number = i,
+			.mode = i == 0 ? KVL_MODE_NAT : KVL_MODE_DSR,
+			.replication = 1,
+			.timeout_ms = WORLD_TIMEOUT,
+			.placement = placement,
+			.keyless = world_service.keyless,
+			.partial = world_service.partial,
+			.hash_rule = world_service.hash_rule,
+			.members = members,
+			.member_count = WORLD_NODES};
 		kvl_addr_parse(i == 0 ? "10.1.0.100" : "10.1.0.101", &services[i].address);
 	}
 	for (unsigned int n = 0; n < WORLD_NODES; n++) {
@@ -147,12 +166,16 @@ const struct kvl_root *world_root(void)
 
 static void worker_reset(struct kvl_worker *w)
 {
-	struct kvl_pending_params params = {.slots = 1024, .port_first = 16384,
-		.port_count = 16384, .worker = w->id, .workers = WORLD_WORKERS};
+	struct kvl_pending_params params = {.slots = 1024,
+		.port_first = 16384,
+		.port_count = 16384,
+		.worker = w->id,
+		.workers = WORLD_WORKERS};
 	void *memory = w->pending.slots;
 
 	memset(memory, 0, kvl_pending_size(&params));
 	assert_int_equal(kvl_pending_init(&w->pending, memory, &params), 0);
+	kvl_merge_table_init(&w->merges, w->merges.merges, &world_merge);
 	memset(&w->counters, 0, sizeof(w->counters));
 	memset(w->nodes, 0, WORLD_NODES * sizeof(*w->nodes));
 	memset(w->latency, 0, WORLD_NODES * sizeof(*w->latency));
@@ -170,6 +193,7 @@ int world_reset(void **state)
 	}
 	for (unsigned int n = 0; n < WORLD_NODES; n++)
 		world_weights[n] = 1000;
+	world_service = (struct kvl_root_service){0};
 	world_publish();
 	received = sent = 0;
 	return 0;
@@ -202,6 +226,7 @@ void world_wait(unsigned int w, unsigned int ms)
 	world_workers[w]->now += ms * world_workers[w]->tsc_per_tick;
 	while (kvl_expire(world_workers[w]) != 0)
 		;
+	kvl_merge_run(world_workers[w], root);
 }
 
 struct rte_mbuf *world_sent(unsigned int w, unsigned int lane)
@@ -230,11 +255,13 @@ void world_expect(struct rte_mbuf *mbuf, const struct packet *p)
 
 unsigned int world_node_of(struct rte_mbuf *mbuf, struct kvl_wire_id *wire)
 {
-	struct kvl_packet p = {.mbuf = mbuf};
-	const struct kvl_frame *frame = (const void *)kvl_packet_payload(&p);
+	const struct kvl_frame *frame;
+	struct kvl_packet p;
 	unsigned int node;
 
 	assert_non_null(mbuf);
+	kvl_packet_begin(&p, mbuf, 0);
+	frame = (const void *)kvl_packet_payload(&p);
 	node = rte_be_to_cpu_32(kvl_packet_ipv4(&p)->dst_addr) & 0xff;
 	if (wire != NULL) {
 		wire->port = rte_be_to_cpu_16(kvl_packet_udp(&p)->src_port);
@@ -246,7 +273,7 @@ unsigned int world_node_of(struct rte_mbuf *mbuf, struct kvl_wire_id *wire)
 
 void world_check_conservation(void)
 {
-	uint64_t drops = 0, held = 0;
+	uint64_t drops = 0, held = 0, created = 0, absorbed = 0;
 
 	for (unsigned int w = 0; w < WORLD_WORKERS; w++) {
 		for (unsigned int i = 0; i < KVL_DROP_COUNT; i++)
@@ -254,6 +281,8 @@ void world_check_conservation(void)
 		for (unsigned int lane = 0; lane < 2; lane++)
 			held += world_workers[w]->tx[lane].count;
 		held += rte_ring_count(world_workers[w]->inbox);
+		created += world_workers[w]->counters.created;
+		absorbed += world_workers[w]->counters.absorbed;
 	}
-	assert_int_equal(received, sent + drops + held);
+	assert_int_equal(received + created, sent + absorbed + drops + held);
 }

@@ -6,7 +6,7 @@
 
 /*
  * A small world for tests of the stages: workers without ports (what they would transmit stays in
- * their buffers), six nodes, one nat and one dsr service. One world a process.
+ * their buffers, KVL_TX_BUFFER - 1 datagrams of them at most), six nodes, one nat and one dsr service. One world a process.
  *
  *	client 10.1.0.9:5000, 02:00:00:00:01:09      lane 0, 02:00:00:00:00:c0
  *	nat service 10.1.0.100:11211, dsr service 10.1.0.101:11211
@@ -15,6 +15,9 @@
 #define WORLD_NODES   6
 #define WORLD_WORKERS 2
 #define WORLD_TIMEOUT 100 /* ms, both services */
+#define WORLD_MERGES  8
+#define WORLD_PARTS   256
+#define WORLD_CHUNKS  64
 
 #define CLIENT_MAC "02:00:00:00:01:09"
 #define LANE0_MAC  "02:00:00:00:00:c0"
@@ -26,6 +29,8 @@
 
 extern struct kvl_worker *world_workers[WORLD_WORKERS];
 extern uint16_t world_weights[WORLD_NODES]; /* set, then world_publish() */
+/* Policies of both services: keyless, partial, hash_rule; set, then world_publish(). */
+extern struct kvl_root_service world_service;
 
 /* cmocka group set-up and tear-down. */
 int world_begin(void **state);
@@ -56,5 +61,5 @@ void world_expect(struct rte_mbuf *mbuf, const struct packet *p);
  * the source port and request id that it carries. */
 unsigned int world_node_of(struct rte_mbuf *mbuf, struct kvl_wire_id *wire);
 
-/* in = out + drops + held, over all workers. */
+/* in + created = out + absorbed + drops + held, over all workers. */
 void world_check_conservation(void);

@@ -57,35 +57,47 @@ static void request_count(struct kvl_worker *w, const struct kvl_packet *p)
 
 	kvl_count(&node->requests, 1);
 	kvl_count(&node->bytes_out, p->payload_len);
-	kvl_count(&w->counters.requests, 1);
+}
+
+/* The slots that the nat requests of the list will take. */
+static void slots_prefetch(const struct kvl_worker *w, const struct kvl_list *list)
+{
+	unsigned int takes = 0;
+
+	for (unsigned int i = 0; i < list->count; i++) {
+		const struct kvl_slot *s;
+
+		if (list->packets[i]->service->mode != KVL_MODE_NAT)
+			continue;
+		s = kvl_pending_peek(&w->pending, takes++);
+		__builtin_prefetch(s, 1);
+		__builtin_prefetch((const char *)s + 64, 1);
+	}
 }
 
 void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
 {
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
-	struct kvl_list tracked = {0};
+	struct kvl_list *list = &b->requests;
+	unsigned int tracked = 0;
 
-	for (unsigned int i = 0; i < b->requests.count; i++) {
-		const struct kvl_slot *s = kvl_pending_peek(&w->pending, i);
-
-		__builtin_prefetch(s, 1);
-		__builtin_prefetch((const char *)s + 64, 1);
-	}
-	for (unsigned int i = 0; i < b->requests.count; i++) {
-		struct kvl_packet *p = &b->packets[b->requests.index[i]];
+	slots_prefetch(w, list);
+	for (unsigned int i = 0; i < list->count; i++) {
+		struct kvl_packet *p = list->packets[i];
 
 		if (p->service->mode == KVL_MODE_NAT) {
 			p->slot = kvl_pending_take(&w->pending);
 			if (unlikely(p->slot == KVL_SLOT_NONE)) {
 				p->verdict = KVL_REQUEST_TABLE_FULL;
-				kvl_list_add(&b->answers, b->requests.index[i]);
+				kvl_list_add(&b->answers, p);
 				continue;
 			}
 			slot_fill(w, p, &nodes[p->node]);
 			slot_start(w, p);
 		}
 		request_count(w, p);
-		kvl_list_add(&tracked, b->requests.index[i]);
+		list->packets[tracked++] = p;
 	}
-	b->requests = tracked;
+	kvl_count(&w->counters.requests, tracked);
+	list->count = tracked;
 }

@@ -33,7 +33,8 @@ static void lane_flush(struct kvl_worker *w, unsigned int port)
 {
 	struct kvl_tx_buffer *buffer = &w->tx[port];
 	const struct kvl_lane *lane = &w->lanes[port];
-	uint16_t sent = rte_eth_tx_burst(lane->dpdk_port, lane->queue, buffer->mbufs, buffer->count);
+	uint16_t sent =
+		rte_eth_tx_burst(lane->dpdk_port, lane->queue, buffer->mbufs, buffer->count);
 
 	kvl_count(&w->counters.tx, sent);
 	if (unlikely(sent < buffer->count)) {
@@ -43,20 +44,47 @@ static void lane_flush(struct kvl_worker *w, unsigned int port)
 	buffer->count = 0;
 }
 
-void kvl_transmit(struct kvl_worker *w, struct kvl_burst *b)
+/*
+ * Buffers packets from the i-th on as long as they leave by one port, which mostly is all of them:
+ * along such a run the buffer's count stays in a register. Returns where the run ends.
+ */
+static unsigned int run_buffer(struct kvl_worker *w, const struct kvl_list *list, unsigned int i)
 {
-	for (unsigned int i = 0; i < b->out.count; i++) {
-		struct kvl_packet *p = &b->packets[b->out.index[i]];
-		struct kvl_tx_buffer *buffer = &w->tx[p->port];
+	const uint8_t port = list->packets[i]->port;
+	struct kvl_tx_buffer *buffer = &w->tx[port];
+	unsigned int count = buffer->count;
+
+	for (; i < list->count && list->packets[i]->port == port; i++) {
+		struct kvl_packet *p = list->packets[i];
 
 		if (unlikely(p->vlan != KVL_VLAN_NONE) && !tag_insert(p)) {
 			kvl_packet_drop(w, p, KVL_DROP_TX_FULL);
 			continue;
 		}
-		buffer->mbufs[buffer->count++] = p->mbuf;
-		if (buffer->count == KVL_TX_BUFFER)
-			lane_flush(w, p->port);
+		buffer->mbufs[count++] = p->mbuf;
+		if (unlikely(count == KVL_TX_BUFFER)) {
+			buffer->count = count;
+			lane_flush(w, port);
+			count = 0;
+		}
 	}
+	buffer->count = count;
+	return i;
+}
+
+void kvl_transmit(struct kvl_worker *w, const struct kvl_list *list)
+{
+	for (unsigned int i = 0; i < list->count;)
+		i = run_buffer(w, list, i);
+}
+
+void kvl_transmit_mbuf(struct kvl_worker *w, struct rte_mbuf *mbuf, unsigned int port)
+{
+	struct kvl_tx_buffer *buffer = &w->tx[port];
+
+	buffer->mbufs[buffer->count++] = mbuf;
+	if (buffer->count == KVL_TX_BUFFER)
+		lane_flush(w, port);
 }
 
 void kvl_transmit_flush(struct kvl_worker *w)

@@ -25,8 +25,8 @@ static uint32_t lanes_receive(struct kvl_worker *w, const struct kvl_root *root)
 	uint32_t received = 0;
 
 	for (unsigned int i = 0; i < w->lane_count; i++) {
-		uint16_t n = rte_eth_rx_burst(w->lanes[i].dpdk_port, w->lanes[i].queue, mbufs,
-			KVL_BURST);
+		uint16_t n = rte_eth_rx_burst(
+			w->lanes[i].dpdk_port, w->lanes[i].queue, mbufs, KVL_BURST);
 
 		if (n == 0)
 			continue;
@@ -69,10 +69,13 @@ uint32_t kvl_worker_turn(struct kvl_worker *w)
 	handled = lanes_receive(w, root);
 	handled += inbox_receive(w, root);
 	handled += kvl_expire(w);
+	if (unlikely(w->merges.ready_head != KVL_MERGE_NONE))
+		kvl_merge_run(w, root);
 	kvl_transmit_flush(w);
 
-	__atomic_store_n(&w->counters.pending, w->pending.size - w->pending.free_count,
-		__ATOMIC_RELAXED);
+	__atomic_store_n(
+		&w->counters.pending, w->pending.size - w->pending.free_count, __ATOMIC_RELAXED);
+	__atomic_store_n(&w->counters.merges, w->merges.merges_used, __ATOMIC_RELAXED);
 	kvl_count(&w->counters.loops, 1);
 	if (handled != 0) {
 		kvl_count(&w->counters.busy_loops, 1);

@@ -9,6 +9,7 @@
 #include <rte_ring.h>
 
 #include "dataplane/counters.h"
+#include "dataplane/track/merge_table.h"
 #include "dataplane/track/pending.h"
 #include "lib/model/root.h"
 #include "lib/score/histogram.h"
@@ -16,6 +17,10 @@
 #define KVL_BURST      32
 #define KVL_TX_BUFFER  64   /* per port; flushed at the end of each burst */
 #define KVL_INBOX_SIZE 4096 /* mbufs on their way from another worker */
+
+/* Mbufs for what a worker makes itself; twice what two ports' transmit queues may hold on to. */
+#define KVL_MADE_MBUFS 4095
+#define KVL_TURNS      256 /* round robins, by service number */
 
 /* A port as a worker uses it: one receive and one transmit queue, its own. */
 struct kvl_lane {
@@ -29,6 +34,15 @@ struct kvl_lane {
 struct kvl_tx_buffer {
 	uint16_t count;
 	struct rte_mbuf *mbufs[KVL_TX_BUFFER];
+};
+
+/* Where the parts of one datagram are put in the order of their nodes. */
+#define KVL_ASKED_MAX KVL_MERGE_REQUEST
+struct kvl_asked {
+	uint32_t count;
+	uint32_t parts[KVL_ASKED_MAX], sorted[KVL_ASKED_MAX];
+	uint16_t touched[KVL_ASKED_MAX]; /* nodes, once each */
+	uint16_t place[KVL_NODES_MAX];   /* by node; zero between uses */
 };
 
 /*
@@ -54,13 +68,21 @@ struct kvl_worker {
 	struct kvl_pending pending;
 	struct rte_rcu_qsbr *rcu; /* shared; each worker is a reader by its id */
 	struct rte_ring *inbox;   /* replies that arrived at another worker; many producers */
-	struct rte_ring *peers[KVL_WORKERS_MAX]; /* their inboxes */
+	struct rte_ring *peers[KVL_WORKERS_MAX];       /* their inboxes */
+	const struct kvl_worker *all[KVL_WORKERS_MAX]; /* for their counters: `stats` */
+	struct rte_mempool *made;                      /* mbufs of its own */
+	struct kvl_merge_table merges;
+	struct kvl_asked asked;
+	uint32_t turns[KVL_TURNS];
+	uint64_t started;      /* TSC */
+	uint64_t started_time; /* seconds since 1970 */
+	uint32_t pid;
 
-	uint64_t now;           /* TSC, once a loop */
-	uint64_t tsc_per_tick;  /* a tick of the wheel: 1 ms */
-	uint64_t next_tick;     /* TSC at which tick begins */
+	uint64_t now;          /* TSC, once a loop */
+	uint64_t tsc_per_tick; /* a tick of the wheel: 1 ms */
+	uint64_t next_tick;    /* TSC at which tick begins */
 	uint32_t tick;
-	uint64_t us_per_tsc;    /* as a 32.32 fixed-point fraction */
+	uint64_t us_per_tsc; /* as a 32.32 fixed-point fraction */
 	uint64_t random;
 	struct kvl_tx_buffer tx[KVL_PORTS_MAX];
 
@@ -79,6 +101,8 @@ struct kvl_worker_params {
 	uint32_t pending_slots;
 	uint16_t snat_first;
 	uint32_t snat_count;
+	uint32_t made_mbufs;           /* 0: KVL_MADE_MBUFS */
+	struct kvl_merge_params merge; /* zeros: its defaults */
 	const struct kvl_lane *lanes;
 	uint16_t lane_count;
 	struct rte_rcu_qsbr *rcu;

@@ -75,7 +75,7 @@ say "a client: $RATE requests a second, one in ten a set; $KEYS keys"
 start load client "$KVLOAD" -p -f -t 24 -r $RATE -k $KEYS -T 250 $VIP 11211
 requests_pass() { [ "$(ctl stats --json | field "r['requests'] > $1")" = True ]; }
 wait_until 20 requests_pass $((KEYS + RATE)) || fail "no load"
-watch 4
+watch 3
 routes >"$RUN/before"
 
 say "node n2 dies"
@@ -83,7 +83,7 @@ stop n2 KILL
 wait_until 10 eligible_is $((NODES - 1)) || fail "n2 is not taken out"
 grep 'node n2' "$LOG" | tail -n 1
 routes >"$RUN/during"
-watch 4
+watch 3
 
 say "while it is dead: why does a key go where it goes?"
 mine=$(python3 -c "

@@ -5,8 +5,8 @@
 set -eu
 
 packages="gcc pkg-config meson ninja-build clang llvm libdpdk-dev libxxhash-dev libbpf-dev
-libcmocka-dev libevent-dev libmnl-dev libyaml-dev libjansson-dev libssl-dev protobuf-c-compiler
-libprotobuf-c-dev"
+libcmocka-dev libmemcached-dev libevent-dev libmnl-dev libyaml-dev libjansson-dev libssl-dev
+protobuf-c-compiler libprotobuf-c-dev"
 for task in "$@"; do
 	case $task in
 	run) packages="$packages memcached iproute2 ethtool procps python3 iputils-ping" ;;

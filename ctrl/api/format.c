@@ -10,8 +10,8 @@ json_t *kvl_json_hex(uint64_t value)
 
 json_t *kvl_json_mac(const uint8_t mac[6])
 {
-	return json_sprintf("%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
-		mac[5]);
+	return json_sprintf(
+		"%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
 }
 
 json_t *kvl_json_endpoint(const struct kvl_addr *addr, uint16_t port)

@@ -10,28 +10,14 @@ struct row {
 	double all_requests; /* of every node, for the share */
 };
 
-static const char *state_name(enum kvl_health_state state)
-{
-	switch (state) {
-	case KVL_HEALTH_HEALTHY:
-		return "healthy";
-	case KVL_HEALTH_SUSPECT:
-		return "suspect";
-	case KVL_HEALTH_DOWN:
-		return "down";
-	default:
-		return "half_open";
-	}
-}
-
 static json_t *identity(const struct row *row)
 {
 	const struct kvl_node_config *config = &row->node->config;
 
-	return json_pack("{s:s, s:i, s:o, s:s, s:s, s:s, s:i}", "id", config->id, "number",
+	return json_pack("{s:s, s:i, s:o, s:s, s:s, s:s, s:s, s:i}", "id", config->id, "number",
 		(int)row->number, "address", kvl_json_endpoint(&config->address, config->port),
-		"host", config->host, "zone", config->zone, "pool", config->pool, "weight",
-		(int)config->weight);
+		"host", config->host, "zone", config->zone, "pool", config->pool, "ketama_name",
+		config->ketama_name, "weight", (int)config->weight);
 }
 
 static json_t *condition(const struct row *row)
@@ -39,26 +25,30 @@ static json_t *condition(const struct row *row)
 	const struct kvl_node *node = row->node;
 	bool resolved = node->hop_status == KVL_HOP_OK && node->has_egress;
 
-	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:f}", "state", state_name(node->health.state),
+	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:f, s:f}", "state",
+		node->scored == NULL ? "unused" : kvl_health_name(node->scored->health.state),
 		"eligible", node->reason == NULL, "reason", kvl_json_text(node->reason), "mac",
 		resolved ? kvl_json_mac(node->hop.mac) : json_null(), "port",
 		kvl_json_text(resolved ? row->router->ports[node->egress].config.name : NULL),
-		"ownership", row->router->topology->ownership[row->number]);
+		"ownership", row->router->topology->ownership[row->number], "score",
+		node->scored == NULL ? 0.0 : node->scored->breakdown[0].score);
 }
 
 static json_t *traffic(const struct row *row, const struct kvl_node_tally *t)
 {
 	double share = row->all_requests > 0 ? (double)t->requests / row->all_requests : 0;
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f}",
+	return json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f}",
 		"requests", (json_int_t)t->requests, "replies", (json_int_t)t->replies, "bytes_out",
 		(json_int_t)t->bytes_out, "bytes_in", (json_int_t)t->bytes_in, "hits",
 		(json_int_t)t->hits, "misses", (json_int_t)t->misses, "errors",
 		(json_int_t)t->errors, "rejects", (json_int_t)t->rejects, "timeouts",
 		(json_int_t)t->timeouts, "late", (json_int_t)t->late, "in_flight",
 		(json_int_t)t->in_flight, "share", share, "p50_us",
-		kvl_hist_quantile(&t->latency, 0.50), "p95_us", kvl_hist_quantile(&t->latency, 0.95),
-		"p99_us", kvl_hist_quantile(&t->latency, 0.99));
+		kvl_hist_quantile(&t->latency, 0.50), "p95_us",
+		kvl_hist_quantile(&t->latency, 0.95), "p99_us",
+		kvl_hist_quantile(&t->latency, 0.99));
 }
 
 static void tally_read(const struct row *row, bool latency, struct kvl_node_tally *since)
@@ -110,5 +100,6 @@ json_t *kvl_command_nodes(void *ctx, const json_t *params, struct kvl_message_er
 		if (row.node->present)
 			json_array_append_new(list, node_object(&row));
 	}
-	return json_pack("{s:I, s:o}", "revision", (json_int_t)r->topology->revision, "nodes", list);
+	return json_pack(
+		"{s:I, s:o}", "revision", (json_int_t)r->topology->revision, "nodes", list);
 }

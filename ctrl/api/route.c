@@ -27,8 +27,8 @@ struct decision {
 	uint32_t sum; /* weights of the candidates that a read is drawn among */
 };
 
-static int key_decode(const char *text, size_t len, const char *encoding, uint8_t *key,
-	size_t *key_len)
+static int key_decode(
+	const char *text, size_t len, const char *encoding, uint8_t *key, size_t *key_len)
 {
 	int n;
 
@@ -68,22 +68,25 @@ static bool candidate_is_drawn(const struct decision *d, unsigned int place)
 
 static json_t *node_identity(const struct kvl_node *node)
 {
-	return json_pack("{s:s, s:s, s:s}", "id", node->config.id, "host", node->config.host, "zone",
-		node->config.zone);
+	return json_pack("{s:s, s:s, s:s}", "id", node->config.id, "host", node->config.host,
+		"zone", node->config.zone);
 }
 
 static json_t *candidate_object(const struct decision *d, unsigned int place)
 {
 	uint16_t number = d->row->node[place];
 	const struct kvl_node *node = &d->router->nodes.list[number];
+	const struct kvl_scored_node *scored = node->scored;
 	double probability = candidate_is_drawn(d, place) ? (double)d->weights[number] / d->sum : 0;
 	json_t *object = node_identity(node);
 
-	json_object_update_new(object,
-		json_pack("{s:b, s:b, s:o, s:i, s:f}", "preferred", place < d->replication,
-			"eligible", candidate_is_in(d, place), "reason",
-			kvl_json_text(node->reason), "weight", (int)d->weights[number],
-			"probability", probability));
+	json_object_update_new(
+		object, json_pack("{s:b, s:b, s:o, s:s, s:f, s:i, s:f}", "preferred",
+				place < d->replication, "eligible", candidate_is_in(d, place),
+				"reason", kvl_json_text(node->reason), "state",
+				scored == NULL ? "unused" : kvl_health_name(scored->health.state),
+				"score", scored == NULL ? 0.0 : scored->breakdown[0].score,
+				"weight", (int)d->weights[number], "probability", probability));
 	return object;
 }
 
@@ -120,8 +123,8 @@ static json_t *decision_object(struct decision *d)
 			d->sum += d->weights[d->row->node[i]];
 	for (unsigned int i = 0; i < length; i++) {
 		if (i < d->replication)
-			json_array_append_new(preference,
-				node_identity(&d->router->nodes.list[d->row->node[i]]));
+			json_array_append_new(
+				preference, node_identity(&d->router->nodes.list[d->row->node[i]]));
 		json_array_append_new(candidates, candidate_object(d, i));
 	}
 	choice = choice_place(d, length);
@@ -132,11 +135,11 @@ static json_t *decision_object(struct decision *d)
 		(json_int_t)d->router->topology->revision, "generation",
 		(json_int_t)kvl_publisher_root(d->router->publisher)->generation, "replication",
 		(int)d->replication, "preference", preference, "candidates", candidates, "choice",
-		kvl_json_text(choice < 0
-				      ? NULL
-				      : d->router->nodes.list[d->row->node[choice]].config.id),
+		kvl_json_text(
+			choice < 0 ? NULL : d->router->nodes.list[d->row->node[choice]].config.id),
 		"used_fallback", choice >= (int)d->replication, "reads",
-		d->replication > 1 ? "draw" : "first", "writes", "first");
+		d->replication > 1 ? kvl_choice_name(d->service->config.scoring.choice) : "first",
+		"writes", "first");
 }
 
 json_t *kvl_command_route(void *ctx, const json_t *params, struct kvl_message_error *error)
@@ -145,23 +148,29 @@ json_t *kvl_command_route(void *ctx, const json_t *params, struct kvl_message_er
 	const struct kvl_root *root = kvl_publisher_root(d.router->publisher);
 	const char *text, *service = NULL, *encoding = NULL;
 	uint8_t key[KVL_KEY_MAX + 3];
+	const uint8_t *hashed = key;
 	size_t len, key_len;
 
-	if (json_unpack((json_t *)params, "{s:s%, s?s, s?s}", "key", &text, &len, "service", &service,
-		    "key_encoding", &encoding) < 0)
+	if (json_unpack((json_t *)params, "{s:s%, s?s, s?s}", "key", &text, &len, "service",
+		    &service, "key_encoding", &encoding)
+		< 0)
 		return kvl_message_fail(error, KVL_CODE_PARAMS,
 			"route takes \"key\" (text), and may take \"service\" and "
 			"\"key_encoding\" (\"text\" or \"base64\")");
 	if (key_decode(text, len, encoding, key, &key_len) < 0)
 		return kvl_message_fail(error, KVL_CODE_PARAMS,
 			"the key must have 1..%d bytes, in the encoding said: \"text\" or "
-			"\"base64\" with padding", KVL_KEY_MAX);
+			"\"base64\" with padding",
+			KVL_KEY_MAX);
 	d.service = kvl_topology_service(d.router->topology, service);
 	if (d.service == NULL)
 		return kvl_message_fail(error, KVL_CODE_NOT_FOUND,
 			"there is no such service: `kvlanectl services` lists them");
 
-	d.hash = kvl_key_hash(key, key_len, d.service->config.placement.seed);
+	if (d.service->config.hash_rule.on)
+		kvl_hash_part(&d.service->config.hash_rule, &hashed, &key_len);
+	d.hash = kvl_placement_key_hash(
+		d.service->master, hashed, key_len, d.service->config.placement.seed);
 	d.token = kvl_placement_find(d.service->master, d.hash);
 	d.row = kvl_placement_row(d.service->master, d.token);
 	d.weights = kvl_root_weights(root, 0);

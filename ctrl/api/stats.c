@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctrl/api/commands.h"
+#include "ctrl/core/reports.h"
 #include "ctrl/core/router.h"
+#include "ctrl/core/slow_path.h"
 
 /* Every name with its figure, zeros too: a reader can tell "none" from "not counted". */
 
@@ -9,7 +11,8 @@ static json_t *drops_object(const struct kvl_counters *c)
 	json_t *object = json_object();
 
 	for (unsigned int i = 0; i < KVL_DROP_COUNT; i++)
-		json_object_set_new(object, kvl_drop_name(i), json_integer((json_int_t)c->drops[i]));
+		json_object_set_new(
+			object, kvl_drop_name(i), json_integer((json_int_t)c->drops[i]));
 	return object;
 }
 
@@ -18,22 +21,62 @@ static json_t *verdicts_object(const uint64_t *counters)
 	json_t *object = json_object();
 
 	for (unsigned int i = 0; i < KVL_VERDICT_COUNT; i++)
-		json_object_set_new(object, kvl_verdict_name(i),
-			json_integer((json_int_t)counters[i]));
+		json_object_set_new(
+			object, kvl_verdict_name(i), json_integer((json_int_t)counters[i]));
 	return object;
+}
+
+/* Datagrams of several keys or commands. */
+static json_t *split_object(const struct kvl_counters *c)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "datagrams", (json_int_t)c->splits,
+		"parts", (json_int_t)c->parts, "unanswered", (json_int_t)c->unanswered,
+		"merges_full", (json_int_t)c->merges_full, "chunks_full",
+		(json_int_t)c->chunks_full, "pool_empty", (json_int_t)c->pool_empty, "merges",
+		(json_int_t)c->merges);
 }
 
 static json_t *counters_object(const struct kvl_counters *c)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+			 "s:I, s:o, s:o, "
+			 "s:o, s:o}",
 		"in", (json_int_t)c->rx, "out", (json_int_t)c->tx, "dropped",
-		(json_int_t)kvl_counters_dropped(c), "held", (json_int_t)kvl_counters_held(c),
-		"requests", (json_int_t)c->requests, "replies", (json_int_t)c->replies, "fallbacks",
+		(json_int_t)kvl_counters_dropped(c), "created", (json_int_t)c->created, "absorbed",
+		(json_int_t)c->absorbed, "held", (json_int_t)kvl_counters_held(c), "requests",
+		(json_int_t)c->requests, "replies", (json_int_t)c->replies, "fallbacks",
 		(json_int_t)c->fallbacks, "timeouts", (json_int_t)c->timeouts, "quiet_expired",
 		(json_int_t)c->quiet_expired, "big_untracked", (json_int_t)c->big_untracked,
 		"pending", (json_int_t)c->pending, "handed_over", (json_int_t)c->inbox_out,
-		"taken_over", (json_int_t)c->inbox_in, "drops", drops_object(c), "verdicts",
-		verdicts_object(c->verdicts), "answered", verdicts_object(c->answered));
+		"taken_over", (json_int_t)c->inbox_in, "split", split_object(c), "drops",
+		drops_object(c), "verdicts", verdicts_object(c->verdicts), "answered",
+		verdicts_object(c->answered));
+}
+
+static json_t *slow_object(const struct kvl_router *r)
+{
+	struct kvl_slow_counters c;
+	json_t *object = json_object();
+
+	kvl_slow_path_counters(r->slow, &c);
+#define X(name) json_object_set_new(object, #name, json_integer((json_int_t)c.name));
+	KVL_SLOW_COUNTERS(X)
+#undef X
+	return object;
+}
+
+static json_t *reports_object(const struct kvl_router *r)
+{
+	struct kvl_reports_counters c = kvl_reports_counters(r->reports);
+	json_t *object = json_object();
+
+	for (unsigned int i = 0; i < KVL_REPORT_FAULTS; i++)
+		json_object_set_new(object, i == KVL_REPORT_OK ? "taken" : kvl_report_fault_name(i),
+			json_integer((json_int_t)c.faults[i]));
+	json_object_set_new(object, "unknown_node", json_integer((json_int_t)c.unknown_node));
+	json_object_set_new(
+		object, "rejected_figures", json_integer((json_int_t)c.rejected_figures));
+	return object;
 }
 
 json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_error *error)
@@ -52,6 +95,8 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 		json_object_set_new(object, "id", json_integer(w));
 		json_array_append_new(workers, object);
 	}
+	json_object_set_new(result, "slow_path", slow_object(r));
+	json_object_set_new(result, "reports", reports_object(r));
 	json_object_set_new(result, "workers", workers);
 	return result;
 }

@@ -86,14 +86,23 @@ static uint32_t nodes_present(const struct kvl_router *r)
 static json_t *alarms_list(const struct kvl_router *r, const struct kvl_publisher_status *status)
 {
 	json_t *list = json_array();
+	const char *pool = NULL;
+	unsigned int scoring;
 
 	if (r->config->nodes_rejected != 0)
-		json_array_append_new(list,
-			json_sprintf("%zu nodes of the configuration are left out: "
-				     "`kvlanectl check` names them", r->config->nodes_rejected));
+		json_array_append_new(
+			list, json_sprintf("%zu nodes of the configuration are left out: "
+					   "`kvlanectl check` names them",
+				      r->config->nodes_rejected));
 	if (r->nodes.eligible == 0)
 		json_array_append_new(list, json_string("no node is eligible: `kvlanectl nodes` "
 							"tells why"));
+	scoring = kvl_scoring_alarms(r->nodes.scoring, &pool);
+	if (scoring != 0)
+		json_array_append_new(
+			list, json_sprintf("pool %s: scores no longer tell good nodes from bad: "
+					   "`kvlanectl scores`",
+				      pool));
 	if (status->failed != 0)
 		json_array_append_new(list, json_sprintf("%llu publications failed",
 						    (unsigned long long)status->failed));

@@ -122,6 +122,20 @@ static int read_short(struct reader *r, const char *text)
 	return 0;
 }
 
+/* A name may be of two words, "ring diff": then the next argument is the second. */
+static bool command_is(struct reader *r, const struct cli_command *command, const char *word)
+{
+	size_t len = strlen(word);
+
+	if (strcmp(command->name, word) == 0)
+		return true;
+	if (strncmp(command->name, word, len) != 0 || command->name[len] != ' ' || r->at == r->argc
+		|| strcmp(command->name + len + 1, r->argv[r->at]) != 0)
+		return false;
+	r->at++;
+	return true;
+}
+
 static int read_word(struct reader *r, const char *word)
 {
 	struct cli_call *call = r->call;
@@ -133,8 +147,8 @@ static int read_word(struct reader *r, const char *word)
 		call->arg = word;
 		return 0;
 	}
-	for (size_t i = 0; cli_commands[i] != NULL; i++) {
-		if (strcmp(cli_commands[i]->name, word) == 0)
+	for (size_t i = 0; cli_commands[i] != NULL && call->command == NULL; i++) {
+		if (command_is(r, cli_commands[i], word))
 			call->command = cli_commands[i];
 	}
 	return call->command != NULL ? 0 : complain(r, "there is no command \"%s\"", word);

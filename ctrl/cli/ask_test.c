@@ -95,9 +95,11 @@ static json_t *say_route(void *ctx, const json_t *params, struct kvl_message_err
 		"{\"service\":\"web\",\"key_hash\":\"0x01\",\"token\":{\"index\":5,\"value\":"
 		"\"0x02\"},\"revision\":3,\"replication\":1,\"preference\":[{\"id\":\"b\"}],"
 		"\"candidates\":[{\"id\":\"b\",\"host\":\"h2\",\"zone\":\"z\",\"preferred\":true,"
-		"\"eligible\":false,\"reason\":\"down\",\"weight\":0,\"probability\":0.0},{\"id\":"
+		"\"eligible\":false,\"reason\":\"down\",\"state\":\"down\",\"score\":0.2,"
+		"\"weight\":0,\"probability\":0.0},{\"id\":"
 		"\"a\",\"host\":\"h1\",\"zone\":\"z\",\"preferred\":false,\"eligible\":true,"
-		"\"reason\":null,\"weight\":64,\"probability\":1.0}],\"choice\":\"a\","
+		"\"reason\":null,\"state\":\"healthy\",\"score\":0.9,\"weight\":64,\"probability\":"
+		"1.0}],\"choice\":\"a\","
 		"\"used_fallback\":true,\"reads\":\"first\",\"writes\":\"first\"}");
 }
 
@@ -272,9 +274,11 @@ static void test_route(void **state)
 		"service web, revision 3, N = 1\n"
 		"key hash 0x01, token 5 at 0x02\n"
 		"\n"
-		"CANDIDATE  HOST  ZONE  PREFERRED  IN   WEIGHT  PROBABILITY  REASON\n"
-		"b          h2    z     yes        no        0         0.0%  down\n"
-		"a          h1    z     no         yes      64       100.0%\n"
+		"CANDIDATE  HOST  ZONE  PREFERRED  IN   STATE    SCORE  WEIGHT  PROBABILITY  "
+		"REASON\n"
+		"b          h2    z     yes        no   down      20.0       0         0.0%  "
+		"down\n"
+		"a          h1    z     no         yes  healthy   90.0      64       100.0%\n"
 		"\n"
 		"choice: a, in place of a preferred node that is out\n"
 		"reads: first, writes: first\n");

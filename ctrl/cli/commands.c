@@ -6,10 +6,13 @@ const struct cli_command *const cli_commands[] = {
 	&cli_command_status,
 	&cli_command_nodes,
 	&cli_command_services,
+	&cli_command_scores,
 	&cli_command_stats,
 	&cli_command_route,
 	&cli_command_reload,
 	&cli_command_check,
+	&cli_command_ring_diff,
+	&cli_command_ring_compare,
 	&cli_command_docs,
 	NULL,
 };

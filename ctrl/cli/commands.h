@@ -6,8 +6,11 @@
 extern const struct cli_command cli_command_status;
 extern const struct cli_command cli_command_nodes;
 extern const struct cli_command cli_command_services;
+extern const struct cli_command cli_command_scores;
 extern const struct cli_command cli_command_stats;
 extern const struct cli_command cli_command_route;
 extern const struct cli_command cli_command_reload;
 extern const struct cli_command cli_command_check;
+extern const struct cli_command cli_command_ring_diff;
+extern const struct cli_command cli_command_ring_compare;
 extern const struct cli_command cli_command_docs;

@@ -7,7 +7,7 @@
 static void print_candidates(FILE *out, const json_t *list)
 {
 	static const char *const columns[] = {"CANDIDATE", "HOST", "ZONE", "PREFERRED", "IN",
-		">WEIGHT", ">PROBABILITY", "REASON"};
+		"STATE", ">SCORE", ">WEIGHT", ">PROBABILITY", "REASON"};
 	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
 	char buf[VALUE_BUF];
 	const json_t *c;
@@ -20,6 +20,8 @@ static void print_candidates(FILE *out, const json_t *list)
 		table_cell(t, "%s", value_text(c, "zone"));
 		table_cell(t, "%s", value_yes(c, "preferred"));
 		table_cell(t, "%s", value_yes(c, "eligible"));
+		table_cell(t, "%s", value_text(c, "state"));
+		table_cell(t, "%.1f", 100 * value_number(c, "score"));
 		table_cell(t, "%lld", value_int(c, "weight"));
 		table_cell(t, "%s", value_percent(value_number(c, "probability"), buf));
 		table_cell(t, "%s",

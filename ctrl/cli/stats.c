@@ -105,9 +105,11 @@ static const struct cli_option options[] = {
 const struct cli_command cli_command_stats = {
 	.name = "stats",
 	.summary = "counters: packets in and out, drops by reason, answers",
-	.help = "Every packet is accounted for: in = out + dropped + held, and dropped is the sum "
-		"of "
-		"drops.*. answered.* are requests that the router itself answered, by reason.",
+	.help = "Every packet is accounted for: in + created = out + absorbed + dropped + held, "
+		"and "
+		"dropped is the sum of drops.*. A datagram of several keys or commands is absorbed "
+		"and its parts are created, and so are the replies to them. answered.* are "
+		"requests that the router itself answered, by reason.",
 	.options = options,
 	.run = run,
 };

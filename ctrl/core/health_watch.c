@@ -17,58 +17,86 @@ struct kvl_health_watch {
 	struct event *timer;
 };
 
-static struct kvl_health_params params_of(const struct kvl_router *r, const struct kvl_node *node)
-{
-	const struct kvl_health_config *config = &r->config->health;
-
-	return (struct kvl_health_params){
-		.timeouts_to_down = config->timeouts_to_down,
-		.probe_interval_ms = config->probe_interval_ms,
-		.passive_fresh_ms = config->passive_fresh_ms,
-		.settle_ms = node->timeout_ms,
-		.always_probe = node->serves_dsr,
-	};
-}
-
 static void change_log(const struct kvl_node *node)
 {
-	static const char *const words[] = {
+	static const char *const words[KVL_HEALTH_STATES] = {
 		[KVL_HEALTH_HEALTHY] = "healthy",
 		[KVL_HEALTH_SUSPECT] = "suspect: two failures in a row",
 		[KVL_HEALTH_DOWN] = "down: out of the candidates",
 		[KVL_HEALTH_HALF_OPEN] = "answers again: in, on trial",
+		[KVL_HEALTH_COOLDOWN] = "cooldown: low scores",
 	};
 
-	kvl_log(KVL_LOG_NOTICE, "node %s: %s", node->config.id, words[node->health.state]);
+	kvl_log(KVL_LOG_NOTICE, "node %s: %s", node->config.id, words[node->scored->health.state]);
 }
 
-/* What the workers saw since the last tick. Returns true when the node's state changed. */
-static bool node_observe(struct kvl_router *r, uint16_t number, uint64_t now)
+/* A node that goes or comes is published at once, not with the next scores. */
+static void state_note(struct kvl_health_watch *watch, uint16_t number)
+{
+	struct kvl_node *node = &watch->router->nodes.list[number];
+
+	if (node->scored == NULL || node->scored->health.state == node->told)
+		return;
+	node->told = node->scored->health.state;
+	change_log(node);
+	kvl_publisher_request(watch->router->publisher);
+}
+
+/* What the workers saw since the last tick; latencies only of a node that answered. */
+static void seen_since(
+	struct kvl_router *r, uint16_t number, struct kvl_seen *seen, struct kvl_histogram *latency)
 {
 	struct kvl_node *node = &r->nodes.list[number];
-	struct kvl_health_params params = params_of(r, node);
-	struct kvl_node_tally tally;
-	bool changed;
+	struct kvl_node_tally *before = &node->seen, now;
 
-	kvl_tally_node(r->workers, r->worker_count, number, false, &tally);
-	changed = kvl_health_passive(&node->health, &params, tally.replies - node->seen.replies,
-		tally.timeouts - node->seen.timeouts, tally.timeouts_in_a_row, now);
-	node->seen.replies = tally.replies;
-	node->seen.timeouts = tally.timeouts;
-	return changed;
+	kvl_tally_node(r->workers, r->worker_count, number, false, &now);
+	*seen = (struct kvl_seen){
+		.outcomes =
+			{
+				.replies = now.replies - before->replies,
+				.errors = now.errors - before->errors,
+				.rejects = now.rejects - before->rejects,
+				.timeouts = now.timeouts - before->timeouts,
+			},
+		/* Those of an id that had the number before are not this node's. */
+		.timeouts_in_a_row =
+			RTE_MIN(now.timeouts_in_a_row, now.timeouts - node->base.timeouts),
+	};
+	now.latency = before->latency;
+	if (seen->outcomes.replies != 0) {
+		kvl_tally_node(r->workers, r->worker_count, number, true, &now);
+		kvl_hist_since(&now.latency, &before->latency, latency);
+		seen->latency = latency;
+	}
+	/* Counts as they were asked for first: what came in between is seen at the next tick. */
+	before->replies += seen->outcomes.replies;
+	before->errors += seen->outcomes.errors;
+	before->rejects += seen->outcomes.rejects;
+	before->timeouts += seen->outcomes.timeouts;
+	before->latency = now.latency;
+}
+
+static void node_observe(struct kvl_router *r, uint16_t number, uint64_t now)
+{
+	static struct kvl_histogram latency;
+	struct kvl_seen seen;
+
+	seen_since(r, number, &seen, &latency);
+	kvl_scorer_passive(kvl_scoring_of(r->nodes.scoring, number), number, &seen, now);
 }
 
 static void node_probe(struct kvl_health_watch *watch, uint16_t number, uint64_t now)
 {
-	struct kvl_node *node = &watch->router->nodes.list[number];
-	struct kvl_health_params params = params_of(watch->router, node);
+	struct kvl_nodes *nodes = &watch->router->nodes;
+	struct kvl_node *node = &nodes->list[number];
+	const struct kvl_scorer_params *params = kvl_scoring_params(nodes->scoring, number);
 	int rc;
 
-	if (kvl_health_probe_at(&node->health, &params) > now)
+	if (kvl_health_probe_at(&node->scored->health, &params->health) > now)
 		return;
 	rc = kvl_probes_start(watch->probes, number, &node->config.address, node->config.port);
 	if (rc == 0)
-		kvl_health_probe_sent(&node->health, now);
+		kvl_health_probe_sent(&node->scored->health, now);
 }
 
 static void tick(evutil_socket_t fd, short what, void *arg)
@@ -76,31 +104,30 @@ static void tick(evutil_socket_t fd, short what, void *arg)
 	struct kvl_health_watch *watch = arg;
 	struct kvl_router *r = watch->router;
 	uint64_t now = kvl_now_ms();
-	bool changed = false;
 
 	for (uint32_t n = 0; n < r->nodes.count; n++) {
-		if (!r->nodes.list[n].present)
+		if (!r->nodes.list[n].present || r->nodes.list[n].scored == NULL)
 			continue;
-		if (node_observe(r, n, now)) {
-			change_log(&r->nodes.list[n]);
-			changed = true;
-		}
+		node_observe(r, n, now);
 		node_probe(watch, n, now);
 	}
-	if (changed)
-		kvl_router_reconsider(r);
+	if (kvl_scoring_tick(r->nodes.scoring, now))
+		kvl_publisher_request(r->publisher);
+	for (uint32_t n = 0; n < r->nodes.count; n++)
+		if (r->nodes.list[n].present)
+			state_note(watch, n);
 }
 
 static void probe_done(void *ctx, uint16_t number, bool ok, uint32_t rtt_us)
 {
 	struct kvl_health_watch *watch = ctx;
-	struct kvl_node *node = &watch->router->nodes.list[number];
-	struct kvl_health_params params = params_of(watch->router, node);
+	struct kvl_nodes *nodes = &watch->router->nodes;
+	const struct kvl_node *node = &nodes->list[number];
 
-	if (!node->present || !kvl_health_probe(&node->health, &params, ok, kvl_now_ms()))
+	if (!node->present || node->scored == NULL)
 		return;
-	change_log(node);
-	kvl_router_reconsider(watch->router);
+	kvl_scorer_probe(kvl_scoring_of(nodes->scoring, number), number, ok, kvl_now_ms());
+	state_note(watch, number);
 }
 
 void kvl_health_watch_follow(struct kvl_health_watch *watch, uint16_t number)
@@ -121,8 +148,8 @@ struct kvl_health_watch *kvl_health_watch_new(struct kvl_router *router)
 	if (watch == NULL)
 		return NULL;
 	watch->router = router;
-	watch->probes = kvl_probes_new(router->base, router->config->health.probe_timeout_ms,
-		probe_done, watch);
+	watch->probes = kvl_probes_new(
+		router->base, router->config->health.probe_timeout_ms, probe_done, watch);
 	watch->timer = event_new(router->base, -1, EV_PERSIST, tick, watch);
 	if (watch->probes == NULL || watch->timer == NULL) {
 		kvl_health_watch_free(watch);

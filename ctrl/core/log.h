@@ -13,4 +13,5 @@ enum kvl_log_level {
 	KVL_LOG_INFO = 6,
 };
 
-__attribute__((format(printf, 2, 3))) void kvl_log(enum kvl_log_level level, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void kvl_log(
+	enum kvl_log_level level, const char *format, ...);

@@ -89,7 +89,8 @@ static int ask_neighbour(struct kvl_neighbours *n, struct watch *w, const struct
 	rc = kvl_hold_refresh(&n->holds, w->hold, &entry);
 	if (rc == -ENODEV || rc == -ENETDOWN)
 		return KVL_HOP_DOWN;
-	if (rc < 0 && rc != -ENOENT && rc != -EPERM)
+	/* ENOBUFS: the neighbour table is full, see the header. */
+	if (rc < 0 && rc != -ENOENT && rc != -EPERM && rc != -ENOBUFS)
 		return rc;
 	if (rc < 0 || !kvl_neigh_entry_usable(&entry))
 		return KVL_HOP_UNRESOLVED;

@@ -19,7 +19,9 @@
  * every KVL_NEIGH_SWEEP_S as well.
  *
  * Control core only, one thread; bound to the network namespace it was created in. Needs
- * CAP_NET_ADMIN to keep entries fresh; without, it follows what the kernel happens to know.
+ * CAP_NET_ADMIN to keep entries fresh; without, it follows what the kernel happens to know. The
+ * kernel's table holds net.ipv{4,6}.neigh.default.gc_thresh3 entries (1024): raise it for more
+ * on-link nodes, those beyond it stay UNRESOLVED.
  */
 #define KVL_NEIGH_DEBOUNCE_MS    50
 #define KVL_NEIGH_BATCH          64 /* addresses a turn of the loop; about 15 us each */

@@ -5,17 +5,16 @@
 
 #include "ctrl/core/nodes.h"
 
-/* All eligible nodes alike for now; the scorer will tell them apart. */
-#define WEIGHT_FULL 1000
-
-int kvl_nodes_init(struct kvl_nodes *nodes, uint32_t max, const struct kvl_port *ports,
-	uint16_t port_count)
+int kvl_nodes_init(
+	struct kvl_nodes *nodes, uint32_t max, const struct kvl_port *ports, uint16_t port_count)
 {
 	*nodes = (struct kvl_nodes){.max = max, .ports = ports, .port_count = port_count};
 	nodes->list = calloc(max, sizeof(*nodes->list));
 	nodes->root_nodes = calloc(max, sizeof(*nodes->root_nodes));
 	nodes->weights = calloc((size_t)max * KVL_CLASSES, sizeof(*nodes->weights));
-	if (nodes->list == NULL || nodes->root_nodes == NULL || nodes->weights == NULL) {
+	nodes->scoring = kvl_scoring_new(max);
+	if (nodes->scoring == NULL || nodes->list == NULL || nodes->root_nodes == NULL
+		|| nodes->weights == NULL) {
 		kvl_nodes_free(nodes);
 		return -ENOMEM;
 	}
@@ -24,6 +23,7 @@ int kvl_nodes_init(struct kvl_nodes *nodes, uint32_t max, const struct kvl_port 
 
 void kvl_nodes_free(struct kvl_nodes *nodes)
 {
+	kvl_scoring_free(nodes->scoring);
 	free(nodes->list);
 	free(nodes->root_nodes);
 	free(nodes->weights);
@@ -31,12 +31,11 @@ void kvl_nodes_free(struct kvl_nodes *nodes)
 }
 
 static void node_begin(struct kvl_node *node, uint16_t number, struct kvl_worker *const *workers,
-	uint16_t worker_count, uint64_t now_ms)
+	uint16_t worker_count)
 {
 	memset(node, 0, sizeof(*node));
 	node->present = true;
 	node->hop_status = KVL_HOP_UNRESOLVED;
-	kvl_health_init(&node->health, now_ms);
 	kvl_tally_node(workers, worker_count, number, true, &node->base);
 	node->seen = node->base;
 }
@@ -51,7 +50,6 @@ static bool node_is_same(const struct kvl_node *node, const struct kvl_node_conf
 static void node_services_note(struct kvl_node *node, const struct kvl_topology *t)
 {
 	node->serves_nat = node->serves_dsr = false;
-	node->timeout_ms = 0;
 	for (uint32_t i = 0; i < t->service_count; i++) {
 		const struct kvl_service_config *service = &t->services[i].config;
 
@@ -59,8 +57,6 @@ static void node_services_note(struct kvl_node *node, const struct kvl_topology 
 			continue;
 		node->serves_nat |= service->mode == KVL_MODE_NAT;
 		node->serves_dsr |= service->mode == KVL_MODE_DSR;
-		if (service->timeout_ms > node->timeout_ms)
-			node->timeout_ms = service->timeout_ms;
 	}
 }
 
@@ -74,15 +70,23 @@ void kvl_nodes_follow(struct kvl_nodes *nodes, const struct kvl_topology *t,
 		const struct kvl_node_config *config = &t->nodes[n];
 
 		if (n >= t->node_count || config->id[0] == '\0') {
-			if (node->present)
+			if (node->present) {
 				changed(ctx, n);
+				kvl_scoring_leave(nodes->scoring, n);
+			}
 			node->present = false;
 			continue;
 		}
 		if (!node_is_same(node, config)) {
 			changed(ctx, n);
-			node_begin(node, n, workers, worker_count, now_ms);
+			node_begin(node, n, workers, worker_count);
+			kvl_scoring_leave(nodes->scoring, n);
 		}
+		/* A pool that a service has come to use, or a node that changed pools. */
+		if (kvl_scoring_node(nodes->scoring, n) == NULL
+			|| strcmp(node->config.pool, config->pool) != 0)
+			kvl_scoring_join(nodes->scoring, n, config->pool, now_ms);
+		node->scored = kvl_scoring_node(nodes->scoring, n);
 		node->config = *config;
 		node_services_note(node, t);
 	}
@@ -103,22 +107,25 @@ static bool port_find(const struct kvl_nodes *nodes, struct kvl_node *node)
 	return false;
 }
 
-static void hop_find(const struct kvl_nodes *nodes, struct kvl_node *node,
-	struct kvl_neighbours *neighbours)
+static void hop_find(
+	const struct kvl_nodes *nodes, struct kvl_node *node, struct kvl_neighbours *neighbours)
 {
 	if (node->config.has_nexthop) {
 		node->hop = (struct kvl_hop){.on_link = true};
 		memcpy(node->hop.mac, node->config.nexthop_mac, sizeof(node->hop.mac));
 		node->hop_status = KVL_HOP_OK;
 	} else {
-		node->hop_status = kvl_neighbours_hop(neighbours, &node->config.address, &node->hop);
+		node->hop_status =
+			kvl_neighbours_hop(neighbours, &node->config.address, &node->hop);
 	}
 	node->has_egress = port_find(nodes, node);
 }
 
 /* In the order in which an operator would look for the cause. */
-static const char *node_reason(const struct kvl_nodes *nodes, const struct kvl_node *node)
+static const char *unreachable_reason(const struct kvl_nodes *nodes, const struct kvl_node *node)
 {
+	if (node->scored == NULL)
+		return "no service uses its pool";
 	if (node->hop_status != KVL_HOP_OK)
 		return kvl_hop_status_text(node->hop_status);
 	if (!node->has_egress)
@@ -127,16 +134,32 @@ static const char *node_reason(const struct kvl_nodes *nodes, const struct kvl_n
 		return "the port toward it has no snat address, which nat needs";
 	if (node->serves_dsr && !node->hop.on_link)
 		return "behind a gateway, which dsr cannot cross";
-	if (!kvl_health_eligible(&node->health))
-		return "down: no answer to requests or probes";
 	return NULL;
+}
+
+/* The hard filter's verdict in words; of plain reads. */
+static const char *filter_reason(enum kvl_filter filter)
+{
+	switch (filter) {
+	case KVL_FILTER_IN:
+		return NULL;
+	case KVL_FILTER_DOWN:
+		return "down: no answer to requests or probes";
+	case KVL_FILTER_COOLDOWN:
+		return "cooldown: three low scores in a row, or it fell again";
+	case KVL_FILTER_DRAINING:
+		return "draining: takes no new work";
+	case KVL_FILTER_EJECTED:
+		return "ejected by an operator";
+	default:
+		return kvl_filter_name(filter);
+	}
 }
 
 bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbours)
 {
 	bool changed = false;
 
-	nodes->eligible = 0;
 	for (uint32_t n = 0; n < nodes->count; n++) {
 		struct kvl_node *node = &nodes->list[n];
 		struct kvl_node before = *node;
@@ -144,18 +167,19 @@ bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbour
 		if (!node->present)
 			continue;
 		hop_find(nodes, node, neighbours);
-		node->reason = node_reason(nodes, node);
-		nodes->eligible += node->reason == NULL;
+		node->unreachable = unreachable_reason(nodes, node);
+		if (node->scored != NULL)
+			node->scored->reachable = node->unreachable == NULL;
 		changed |= before.hop_status != node->hop_status
 			   || memcmp(before.hop.mac, node->hop.mac, sizeof(node->hop.mac)) != 0
-			   || before.has_egress != node->has_egress
-			   || before.egress != node->egress || before.reason != node->reason;
+			   || before.has_egress != node->has_egress || before.egress != node->egress
+			   || before.unreachable != node->unreachable;
 	}
 	return changed;
 }
 
-static void root_node_fill(const struct kvl_nodes *nodes, const struct kvl_node *node,
-	struct kvl_root_node *root)
+static void root_node_fill(
+	const struct kvl_nodes *nodes, const struct kvl_node *node, struct kvl_root_node *root)
 {
 	const struct kvl_port *port = &nodes->ports[node->egress];
 
@@ -176,18 +200,22 @@ static void root_node_fill(const struct kvl_nodes *nodes, const struct kvl_node 
 	}
 }
 
-void kvl_nodes_describe(struct kvl_nodes *nodes)
+void kvl_nodes_describe(struct kvl_nodes *nodes, uint64_t now_ms)
 {
+	kvl_scoring_weights(nodes->scoring, now_ms, nodes->weights, nodes->count);
+	nodes->eligible = 0;
 	for (uint32_t n = 0; n < nodes->count; n++) {
-		const struct kvl_node *node = &nodes->list[n];
-		uint16_t weight = node->present && node->reason == NULL ? WEIGHT_FULL : 0;
+		struct kvl_node *node = &nodes->list[n];
 
-		for (unsigned int c = 0; c < KVL_CLASSES; c++)
-			nodes->weights[c * nodes->count + n] = weight;
-		if (node->present)
-			root_node_fill(nodes, node, &nodes->root_nodes[n]);
-		else
+		if (!node->present) {
 			nodes->root_nodes[n] = (struct kvl_root_node){0};
+			continue;
+		}
+		node->reason = node->unreachable;
+		if (node->reason == NULL)
+			node->reason = filter_reason(node->scored->reason[0]);
+		nodes->eligible += node->reason == NULL;
+		root_node_fill(nodes, node, &nodes->root_nodes[n]);
 	}
 }
 

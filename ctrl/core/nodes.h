@@ -2,10 +2,10 @@
 #pragma once
 
 #include "ctrl/core/neighbours.h"
+#include "ctrl/core/scoring.h"
 #include "ctrl/core/tally.h"
 #include "ctrl/core/topology.h"
 #include "dataplane/port/port.h"
-#include "lib/score/health.h"
 
 /*
  * What the control core knows of each node beyond its configuration: the way there, its health,
@@ -15,18 +15,21 @@ struct kvl_node {
 	bool present;
 	struct kvl_node_config config;
 	bool serves_nat, serves_dsr; /* by the services of its pool */
-	uint32_t timeout_ms;         /* the longest of theirs */
 
 	enum kvl_hop_status hop_status;
 	struct kvl_hop hop;
 	bool has_egress;
 	uint16_t egress; /* index of the router's port */
 
-	struct kvl_health health;
-	const char *reason; /* why it is not eligible, for people; NULL: it is */
+	struct kvl_scored_node *scored; /* the scorer's; NULL: no service uses its pool */
+	enum kvl_health_state told;     /* last one that was logged */
+	const char *unreachable;        /* why there is no way to it; NULL: there is */
+	const char *reason;             /* why it is not eligible, for people; NULL: it is */
+
+	uint64_t report_ms; /* its own time of the last report taken; 0 = none */
 
 	struct kvl_node_tally base; /* counters when the number was given: another id's past */
-	struct kvl_node_tally seen; /* at the last health tick, without the histogram */
+	struct kvl_node_tally seen; /* at the last health tick */
 };
 
 struct kvl_nodes {
@@ -36,13 +39,14 @@ struct kvl_nodes {
 	uint32_t eligible;
 	const struct kvl_port *ports;
 	uint16_t port_count;
+	struct kvl_scoring *scoring;
 	/* what describing a root needs, [max] and [KVL_CLASSES][max] */
 	struct kvl_root_node *root_nodes;
 	uint16_t *weights;
 };
 
-int kvl_nodes_init(struct kvl_nodes *nodes, uint32_t max, const struct kvl_port *ports,
-	uint16_t port_count);
+int kvl_nodes_init(
+	struct kvl_nodes *nodes, uint32_t max, const struct kvl_port *ports, uint16_t port_count);
 void kvl_nodes_free(struct kvl_nodes *nodes);
 
 /*
@@ -54,13 +58,13 @@ void kvl_nodes_follow(struct kvl_nodes *nodes, const struct kvl_topology *t,
 	void (*changed)(void *ctx, uint16_t number), void *ctx);
 
 /*
- * Works out hop, egress and eligibility of every node anew. Returns true when something that a
- * root holds has changed.
+ * Works out hop and egress of every node anew, and so whether there is a way to it. Returns true
+ * when something that a root holds has changed.
  */
 bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbours);
 
-/* Fills root_nodes and weights. */
-void kvl_nodes_describe(struct kvl_nodes *nodes);
+/* Fills root_nodes and weights, and says of each node whether and why not it is eligible. */
+void kvl_nodes_describe(struct kvl_nodes *nodes, uint64_t now_ms);
 
 /* The addresses to watch in the kernel's tables: of nodes without a static next hop. Returns the
  * number written to `list`, which has room for nodes->count. */

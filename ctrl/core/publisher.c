@@ -98,10 +98,14 @@ int kvl_publisher_now(struct kvl_publisher *p)
 		kvl_log(KVL_LOG_ERROR,
 			"cannot publish generation %lu (%s): the workers keep the one before",
 			(unsigned long)p->status.generation + 1, strerror(-rc));
+		/* What it was asked for is still to be told: memory may be there again later. */
+		p->requested = true;
+		evtimer_add(p->publish_timer, &(struct timeval){.tv_sec = KVL_PUBLISH_RETRY_S});
 		return rc;
 	}
 	for (uint16_t i = 0; i < p->worker_count; i++)
 		kvl_worker_publish(p->workers[i], fresh.roots[i]);
+	p->ops.published(p->ops.context, fresh.roots[0]);
 	p->current = fresh;
 	p->status.generation = fresh.number;
 	p->status.published_ms = kvl_now_ms();
@@ -125,7 +129,8 @@ static void retire_timeout(evutil_socket_t fd, short what, void *arg)
 {
 	struct kvl_publisher *p = arg;
 
-	while (p->retired_count != 0 && rte_rcu_qsbr_check(p->rcu, p->retired[0].token, false) == 1) {
+	while (p->retired_count != 0
+		&& rte_rcu_qsbr_check(p->rcu, p->retired[0].token, false) == 1) {
 		p->status.settle_us = now_us() - p->retired[0].retired_us;
 		generation_free(p, &p->retired[0]);
 		p->retired[0] = p->retired[1];

@@ -10,9 +10,10 @@
  * every worker has passed a quiescent state. That is polled from a timer, never waited for. At
  * most KVL_RETIRED_MAX former generations wait; requests to publish beyond that coalesce into one.
  */
-#define KVL_RETIRED_MAX       2
-#define KVL_RETIRE_POLL_US    1000
-#define KVL_PUBLISH_DELAY_MS  5 /* what changes within it is published as one */
+#define KVL_RETIRED_MAX      2
+#define KVL_RETIRE_POLL_US   1000
+#define KVL_PUBLISH_RETRY_S  1 /* after one that failed */
+#define KVL_PUBLISH_DELAY_MS 5 /* what changes within it is published as one */
 
 struct event_base;
 struct kvl_publisher;
@@ -23,6 +24,9 @@ struct kvl_publisher_ops {
 	void (*describe)(void *context, uint16_t replica, struct kvl_root_spec *spec);
 	/* The topology the spec was made from; the publisher takes a reference. */
 	struct kvl_topology *(*topology)(void *context);
+	/* The workers' pointers have been stored, the former roots are still there. `root` is worker
+	 * 0's, for other readers of the same rcu. */
+	void (*published)(void *context, const struct kvl_root *root);
 	/* Every worker runs the generation by now, and nothing older is in use. */
 	void (*settled)(void *context, uint64_t generation);
 	void *context;
@@ -49,6 +53,6 @@ struct kvl_publisher_status {
 	uint64_t published_ms; /* kvl_now_ms() */
 	uint64_t coalesced;    /* requests that found one pending */
 	uint64_t failed;
-	uint64_t settle_us;    /* from the last publication to all workers running it */
+	uint64_t settle_us; /* from the last publication to all workers running it */
 };
 void kvl_publisher_status(const struct kvl_publisher *p, struct kvl_publisher_status *status);

@@ -12,7 +12,9 @@
 #include "ctrl/core/clock.h"
 #include "ctrl/core/health_watch.h"
 #include "ctrl/core/log.h"
+#include "ctrl/core/reports.h"
 #include "ctrl/core/router.h"
+#include "ctrl/core/slow_path.h"
 #include "ctrl/core/steer.h"
 #include "lib/ring/lookup.h"
 
@@ -20,14 +22,34 @@
  * request timeout that may be configured, and a grace period. */
 #define QUARANTINE_MS (60000 + 5000)
 
+static uint32_t explore_share(const struct kvl_service_config *config)
+{
+	struct kvl_weights_params params = kvl_weights_defaults(config->placement.replication);
+
+	params.min_share = config->scoring.min_share;
+	return kvl_weights_explore(&params);
+}
+
+/* The nodes of a pool, by number, behind `members`; returns their number. */
+static uint32_t members_list(const struct kvl_topology *t, const char *pool, uint16_t *members)
+{
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < t->node_count; n++)
+		if (t->nodes[n].id[0] != '\0' && strcmp(t->nodes[n].pool, pool) == 0)
+			members[count++] = n;
+	return count;
+}
+
 static void root_describe(void *context, uint16_t replica, struct kvl_root_spec *spec)
 {
 	static struct kvl_root_service services[KVL_SERVICES_MAX];
+	static uint16_t members[KVL_SERVICES_MAX][KVL_NODES_MAX];
 	struct kvl_router *r = context;
 	const struct kvl_topology *t = r->topology;
 
 	if (replica == 0)
-		kvl_nodes_describe(&r->nodes);
+		kvl_nodes_describe(&r->nodes, kvl_now_ms());
 	for (uint32_t i = 0; i < t->service_count; i++) {
 		const struct kvl_topology_service *s = &t->services[i];
 		const struct kvl_placement *placement = t->replicas[replica * t->service_count + i];
@@ -39,9 +61,16 @@ static void root_describe(void *context, uint16_t replica, struct kvl_root_spec 
 			.mode = s->config.mode,
 			/* With fewer hosts than N the list is shorter; an empty pool has none. */
 			.replication = RTE_MAX(kvl_placement_preferred(placement), 1u),
+			.choice = s->config.scoring.choice,
+			.explore = explore_share(&s->config),
 			.timeout_ms = s->config.timeout_ms,
+			.keyless = s->config.keyless,
+			.partial = s->config.partial,
+			.hash_rule = s->config.hash_rule,
 			.seed = s->config.placement.seed,
 			.placement = placement,
+			.members = members[i],
+			.member_count = members_list(t, s->config.pool, members[i]),
 		};
 	}
 	spec->revision = t->revision;
@@ -57,11 +86,27 @@ static struct kvl_topology *root_topology(void *context)
 	return ((struct kvl_router *)context)->topology;
 }
 
+static void root_published(void *context, const struct kvl_root *root)
+{
+	kvl_slow_path_publish(((struct kvl_router *)context)->slow, root);
+}
+
+static void slow_services_open(struct kvl_router *r)
+{
+	struct kvl_endpoint list[KVL_SERVICES_MAX];
+
+	for (uint32_t i = 0; i < r->topology->service_count; i++)
+		list[i] = (struct kvl_endpoint){r->topology->services[i].config.address,
+			r->topology->services[i].config.port};
+	kvl_slow_path_services(r->slow, list, r->topology->service_count);
+}
+
 /* Publish, then open steering for what is new: no worker can meet a service it does not know. */
 static void root_settled(void *context, uint64_t generation)
 {
 	struct kvl_router *r = context;
 
+	slow_services_open(r);
 	kvl_steer_open(r->ports, r->port_count, r->topology);
 }
 
@@ -98,12 +143,14 @@ static int ports_open(struct kvl_router *r, char *error, size_t size)
 
 static int rcu_new(struct kvl_router *r)
 {
-	size_t size = rte_rcu_qsbr_get_memsize(r->config->router.workers);
+	/* The workers, and the slow path's thread as the last one. */
+	uint32_t readers = r->config->router.workers + 1;
+	size_t size = rte_rcu_qsbr_get_memsize(readers);
 
 	r->rcu = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN(size, RTE_CACHE_LINE_SIZE));
 	if (r->rcu == NULL)
 		return -ENOMEM;
-	return rte_rcu_qsbr_init(r->rcu, r->config->router.workers) == 0 ? 0 : -EINVAL;
+	return rte_rcu_qsbr_init(r->rcu, readers) == 0 ? 0 : -EINVAL;
 }
 
 static int workers_new(struct kvl_router *r, char *error, size_t size)
@@ -134,10 +181,11 @@ static int workers_new(struct kvl_router *r, char *error, size_t size)
 			int rc = -rte_errno;
 
 			snprintf(error, size, "worker %u: cannot set up: %s%s", w, strerror(-rc),
-				rc == -EINVAL ? ": router.pending_slots and router.workers leave no "
-						"room for a generation in router.snat_ports"
-					      : ": give more memory (hugepages) or lower "
-						"router.pending_slots, router.max_nodes");
+				rc == -EINVAL
+					? ": router.pending_slots and router.workers leave no "
+					  "room for a generation in router.snat_ports"
+					: ": give more memory (hugepages) or lower "
+					  "router.pending_slots, router.max_nodes");
 			return rc;
 		}
 		r->sockets[w] = r->workers[w]->socket;
@@ -147,8 +195,8 @@ static int workers_new(struct kvl_router *r, char *error, size_t size)
 	return 0;
 }
 
-static struct kvl_topology *topology_build(struct kvl_router *r, const struct kvl_config *config,
-	struct kvl_diags *diags)
+static struct kvl_topology *topology_build(
+	struct kvl_router *r, const struct kvl_config *config, struct kvl_diags *diags)
 {
 	struct kvl_topology_params params = {
 		.revision = r->topology == NULL ? 1 : r->topology->revision + 1,
@@ -202,7 +250,13 @@ static void topology_switch(struct kvl_router *r, struct kvl_topology *t)
 	struct kvl_topology *old = r->topology;
 
 	r->topology = t;
-	kvl_nodes_follow(&r->nodes, t, r->workers, r->worker_count, kvl_now_ms(), number_changed, r);
+	if (kvl_scoring_follow(
+		    r->nodes.scoring, t, &r->config->health, r->config->reports.interval_ms)
+		< 0)
+		kvl_log(KVL_LOG_ERROR,
+			"not enough memory for the scores of a new pool: its nodes stay out");
+	kvl_nodes_follow(
+		&r->nodes, t, r->workers, r->worker_count, kvl_now_ms(), number_changed, r);
 	watch_update(r);
 	kvl_nodes_resolve(&r->nodes, r->neighbours);
 	if (old != NULL)
@@ -215,6 +269,7 @@ static int core_new(struct kvl_router *r, struct kvl_diags *diags)
 	const struct kvl_publisher_ops ops = {
 		.describe = root_describe,
 		.topology = root_topology,
+		.published = root_published,
 		.settled = root_settled,
 		.context = r,
 	};
@@ -223,16 +278,26 @@ static int core_new(struct kvl_router *r, struct kvl_diags *diags)
 	r->node_numbers = kvl_numbers_new(r->config->router.max_nodes, QUARANTINE_MS);
 	r->service_numbers = kvl_numbers_new(KVL_SERVICES_MAX * 4, QUARANTINE_MS);
 	r->neighbours = kvl_neighbours_new(r->base, neighbours_changed, r);
-	r->publisher = kvl_publisher_new(r->base, r->workers, r->worker_count, r->port_count,
-		r->rcu, &ops);
-	if (r->node_numbers == NULL || r->service_numbers == NULL || r->neighbours == NULL
-		|| r->publisher == NULL
-		|| kvl_nodes_init(&r->nodes, r->config->router.max_nodes, r->ports, r->port_count) < 0)
+	r->publisher = kvl_publisher_new(
+		r->base, r->workers, r->worker_count, r->port_count, r->rcu, &ops);
+	r->slow = kvl_slow_path_new(r->rcu, r->worker_count);
+	if (r->slow == NULL || r->node_numbers == NULL || r->service_numbers == NULL
+		|| r->neighbours == NULL || r->publisher == NULL
+		|| kvl_nodes_init(&r->nodes, r->config->router.max_nodes, r->ports, r->port_count)
+			   < 0)
 		return -ENOMEM;
 	t = topology_build(r, r->config, diags);
 	if (t == NULL)
 		return -errno;
 	topology_switch(r, t);
+	r->reports = kvl_reports_new(r);
+	if (r->reports == NULL && errno != 0) {
+		int rc = -errno;
+
+		kvl_diag_add(diags, KVL_DIAG_ERROR, "reports: cannot listen on port %u: %s",
+			r->config->reports.port, strerror(-rc));
+		return rc;
+	}
 	r->health = kvl_health_watch_new(r);
 	return r->health == NULL ? -errno : kvl_publisher_now(r->publisher);
 }
@@ -255,7 +320,9 @@ int kvl_router_start(struct kvl_router *r, struct event_base *base, const char *
 	struct kvl_diags diags = {0};
 	int rc;
 
-	*r = (struct kvl_router){.base = base, .config_path = config_path, .config = config,
+	*r = (struct kvl_router){.base = base,
+		.config_path = config_path,
+		.config = config,
 		.started_ms = kvl_now_ms()};
 	error[0] = '\0';
 	rc = ports_open(r, error, error_size);
@@ -273,7 +340,7 @@ int kvl_router_start(struct kvl_router *r, struct event_base *base, const char *
 		snprintf(error, error_size, "cannot start: %s", strerror(-rc));
 	/* The first roots are in place before any worker ran: steering may open at once. */
 	if (rc == 0)
-		kvl_steer_open(r->ports, r->port_count, r->topology);
+		root_settled(r, 1);
 	return rc;
 }
 
@@ -291,6 +358,8 @@ void kvl_router_stop(struct kvl_router *r)
 	if (r->workers_running)
 		kvl_steer_close(r->ports, r->port_count, NULL);
 	workers_stop(r);
+	kvl_slow_path_free(r->slow);
+	kvl_reports_free(r->reports);
 	kvl_health_watch_free(r->health);
 	kvl_publisher_free(r->publisher);
 	kvl_neighbours_free(r->neighbours);
@@ -308,8 +377,8 @@ void kvl_router_stop(struct kvl_router *r)
 }
 
 /* Settings that workers and ports were built with cannot follow a reload. */
-static void restart_check(const struct kvl_config *a, const struct kvl_config *b,
-	struct kvl_diags *diags)
+static void restart_check(
+	const struct kvl_config *a, const struct kvl_config *b, struct kvl_diags *diags)
 {
 	const struct kvl_router_config *x = &a->router, *y = &b->router;
 	bool ports = a->port_count == b->port_count;
@@ -322,6 +391,10 @@ static void restart_check(const struct kvl_config *a, const struct kvl_config *b
 	if (!ports)
 		kvl_diag_add(diags, KVL_DIAG_WARNING,
 			"ports: changed, which takes a restart; the running ones are kept");
+	if (a->reports.on != b->reports.on || a->reports.port != b->reports.port
+		|| !kvl_addr_eq(&a->reports.address, &b->reports.address))
+		kvl_diag_add(diags, KVL_DIAG_WARNING,
+			"reports: address and port take a restart; keys and interval are followed");
 	if (strcmp(x->control_socket, y->control_socket) != 0 || x->workers != y->workers
 		|| x->pending_slots != y->pending_slots || x->snat_first != y->snat_first
 		|| x->snat_last != y->snat_last || x->mbufs != y->mbufs || x->poll != y->poll
@@ -371,6 +444,8 @@ int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
 	kvl_config_free(r->config);
 	r->config = config;
 	kvl_health_watch_configure(r->health);
+	kvl_scoring_follow(
+		r->nodes.scoring, r->topology, &r->config->health, r->config->reports.interval_ms);
 	kvl_log(KVL_LOG_NOTICE, "reloaded %s: revision %lu, %s", r->config_path,
 		(unsigned long)r->topology->revision, same ? "nothing changed" : "changed");
 	return same ? 0 : 1;

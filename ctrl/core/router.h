@@ -9,6 +9,8 @@
  * follows the world (neighbours, health, publisher). One thread, the event loop on the main lcore.
  */
 struct kvl_health_watch;
+struct kvl_slow_path;
+struct kvl_reports;
 
 struct kvl_router {
 	struct event_base *base;
@@ -30,6 +32,8 @@ struct kvl_router {
 	struct kvl_neighbours *neighbours;
 	struct kvl_health_watch *health;
 	struct kvl_publisher *publisher;
+	struct kvl_slow_path *slow;
+	struct kvl_reports *reports; /* NULL: none are taken */
 };
 
 /*

@@ -86,6 +86,7 @@ uint64_t kvl_counters_dropped(const struct kvl_counters *counters)
 
 int64_t kvl_counters_held(const struct kvl_counters *counters)
 {
-	return (int64_t)(counters->rx + counters->inbox_in - counters->tx - counters->inbox_out
+	return (int64_t)(counters->rx + counters->inbox_in + counters->created - counters->tx
+			 - counters->inbox_out - counters->absorbed
 			 - kvl_counters_dropped(counters));
 }

@@ -24,7 +24,8 @@ void kvl_tally_node(struct kvl_worker *const *workers, uint16_t count, uint16_t 
 	struct kvl_node_tally *tally);
 
 /* All of struct kvl_counters, member by member. */
-void kvl_tally_counters(struct kvl_worker *const *workers, uint16_t count, struct kvl_counters *sum);
+void kvl_tally_counters(
+	struct kvl_worker *const *workers, uint16_t count, struct kvl_counters *sum);
 
 /* later - earlier for what only grows; gauges from later. */
 void kvl_tally_since(const struct kvl_node_tally *later, const struct kvl_node_tally *earlier,
@@ -32,5 +33,5 @@ void kvl_tally_since(const struct kvl_node_tally *later, const struct kvl_node_t
 
 uint64_t kvl_counters_dropped(const struct kvl_counters *counters);
 
-/* rx + inbox_in - tx - inbox_out - dropped: what is held now, were all read at once. */
+/* What is held now, by the law of counters.h, were all read at once. */
 int64_t kvl_counters_held(const struct kvl_counters *counters);

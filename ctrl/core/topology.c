@@ -17,8 +17,8 @@ static int nodes_number(struct kvl_topology *t, const struct kvl_config *config,
 		return -ENOMEM;
 
 	for (size_t i = 0; i < config->node_count; i++) {
-		uint16_t n = kvl_numbers_take(params->node_numbers, config->nodes[i].id,
-			params->now_ms);
+		uint16_t n =
+			kvl_numbers_take(params->node_numbers, config->nodes[i].id, params->now_ms);
 
 		if (n == KVL_NUMBER_NONE) {
 			kvl_diag_add(diags, KVL_DIAG_NODE,
@@ -35,8 +35,8 @@ static int nodes_number(struct kvl_topology *t, const struct kvl_config *config,
 }
 
 /* The members of a pool; the strings stay the topology's. */
-static uint32_t members_collect(const struct kvl_topology *t, const char *pool,
-	struct kvl_member *members)
+static uint32_t members_collect(
+	const struct kvl_topology *t, const char *pool, struct kvl_member *members)
 {
 	uint32_t count = 0;
 
@@ -51,6 +51,7 @@ static uint32_t members_collect(const struct kvl_topology *t, const char *pool,
 			.zone = node->zone,
 			.weight = node->weight,
 			.number = n,
+			.server = node->ketama_name,
 		};
 	}
 	return count;
@@ -64,15 +65,15 @@ static void ownership_fill(struct kvl_topology *t, const struct kvl_topology_ser
 			t->ownership[n] = kvl_placement_share(service->master, n);
 }
 
-static int replicas_copy(struct kvl_topology *t, uint32_t service,
-	const struct kvl_topology_params *params)
+static int replicas_copy(
+	struct kvl_topology *t, uint32_t service, const struct kvl_topology_params *params)
 {
 	const struct kvl_placement *master = t->services[service].master;
 	size_t size = kvl_placement_size(master);
 
 	for (uint16_t r = 0; r < params->replica_count; r++) {
-		void *copy = rte_malloc_socket("kvl_placement", size, KVL_PLACEMENT_ALIGN,
-			params->sockets[r]);
+		void *copy = rte_malloc_socket(
+			"kvl_placement", size, KVL_PLACEMENT_ALIGN, params->sockets[r]);
 
 		if (copy == NULL)
 			return -ENOMEM;
@@ -82,8 +83,9 @@ static int replicas_copy(struct kvl_topology *t, uint32_t service,
 	return 0;
 }
 
-static int service_build(struct kvl_topology *t, uint32_t i, const struct kvl_service_config *config,
-	const struct kvl_topology_params *params, struct kvl_diags *diags)
+static int service_build(struct kvl_topology *t, uint32_t i,
+	const struct kvl_service_config *config, const struct kvl_topology_params *params,
+	struct kvl_diags *diags)
 {
 	struct kvl_topology_service *s = &t->services[i];
 	struct kvl_member *members = calloc(t->node_count + 1, sizeof(*members));
@@ -100,7 +102,8 @@ static int service_build(struct kvl_topology *t, uint32_t i, const struct kvl_se
 	if (s->number == KVL_NUMBER_NONE) {
 		kvl_diag_add(diags, KVL_DIAG_ERROR,
 			"service %s: all service numbers are in use or were within the last "
-			"minute: reload later", config->name);
+			"minute: reload later",
+			config->name);
 		return -EAGAIN;
 	}
 	if (rc < 0) {
@@ -118,8 +121,8 @@ static int services_build(struct kvl_topology *t, const struct kvl_config *confi
 	t->service_count = config->service_count;
 	t->replica_count = params->replica_count;
 	t->services = calloc(config->service_count + 1, sizeof(*t->services));
-	t->replicas = calloc((size_t)params->replica_count * config->service_count + 1,
-		sizeof(*t->replicas));
+	t->replicas = calloc(
+		(size_t)params->replica_count * config->service_count + 1, sizeof(*t->replicas));
 	if (t->services == NULL || t->replicas == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->service_count; i++) {
@@ -164,7 +167,8 @@ void kvl_topology_put(struct kvl_topology *t)
 {
 	if (t == NULL || --t->references != 0)
 		return;
-	for (size_t i = 0; t->replicas != NULL && i < (size_t)t->replica_count * t->service_count; i++)
+	for (size_t i = 0; t->replicas != NULL && i < (size_t)t->replica_count * t->service_count;
+		i++)
 		rte_free(t->replicas[i]);
 	for (uint32_t i = 0; t->services != NULL && i < t->service_count; i++)
 		free((void *)t->services[i].master);
@@ -175,8 +179,8 @@ void kvl_topology_put(struct kvl_topology *t)
 	free(t);
 }
 
-const struct kvl_topology_service *kvl_topology_service(const struct kvl_topology *t,
-	const char *name)
+const struct kvl_topology_service *kvl_topology_service(
+	const struct kvl_topology *t, const char *name)
 {
 	for (uint32_t i = 0; i < t->service_count; i++)
 		if (name == NULL || strcmp(t->services[i].config.name, name) == 0)

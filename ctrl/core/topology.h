@@ -22,7 +22,7 @@ struct kvl_topology {
 	uint64_t revision;
 	uint32_t service_count;
 	struct kvl_topology_service *services;
-	uint32_t node_count; /* highest number + 1 */
+	uint32_t node_count;           /* highest number + 1 */
 	struct kvl_node_config *nodes; /* by number; id "" = none */
 	double *ownership;             /* by number: share of the hash space, 0..1 */
 	uint16_t replica_count;
@@ -55,5 +55,5 @@ void kvl_topology_put(struct kvl_topology *t);
 bool kvl_topology_same(const struct kvl_config *a, const struct kvl_config *b);
 
 /* The service by name; NULL: the first one; NULL when there is none. */
-const struct kvl_topology_service *kvl_topology_service(const struct kvl_topology *t,
-	const char *name);
+const struct kvl_topology_service *kvl_topology_service(
+	const struct kvl_topology *t, const char *name);

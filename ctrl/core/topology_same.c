@@ -10,10 +10,21 @@ static bool node_same(const struct kvl_node_config *a, const struct kvl_node_con
 	return strcmp(a->id, b->id) == 0 && kvl_addr_eq(&a->address, &b->address)
 	       && a->port == b->port && strcmp(a->host, b->host) == 0
 	       && strcmp(a->zone, b->zone) == 0 && strcmp(a->pool, b->pool) == 0
-	       && a->weight == b->weight && a->has_nexthop == b->has_nexthop
+	       && strcmp(a->ketama_name, b->ketama_name) == 0 && a->weight == b->weight
+	       && a->has_nexthop == b->has_nexthop
 	       && (!a->has_nexthop
 		       || (memcmp(a->nexthop_mac, b->nexthop_mac, sizeof(a->nexthop_mac)) == 0
 			       && strcmp(a->nexthop_port, b->nexthop_port) == 0));
+}
+
+static bool scoring_same(const struct kvl_scoring_config *a, const struct kvl_scoring_config *b)
+{
+	return a->model == b->model && a->choice == b->choice && a->write_heavy == b->write_heavy
+	       && a->temperature == b->temperature && a->min_share == b->min_share
+	       && a->ceiling_ms == b->ceiling_ms && a->baseline_ms == b->baseline_ms
+	       && a->cpu_threshold == b->cpu_threshold && a->io_threshold == b->io_threshold
+	       && a->queue_high == b->queue_high && a->reject_threshold == b->reject_threshold
+	       && a->low_score == b->low_score;
 }
 
 static bool service_same(const struct kvl_service_config *a, const struct kvl_service_config *b)
@@ -23,7 +34,10 @@ static bool service_same(const struct kvl_service_config *a, const struct kvl_se
 	       && a->placement.kind == b->placement.kind
 	       && a->placement.replication == b->placement.replication
 	       && a->placement.vnodes == b->placement.vnodes
-	       && a->placement.seed == b->placement.seed && a->timeout_ms == b->timeout_ms;
+	       && a->placement.seed == b->placement.seed && a->timeout_ms == b->timeout_ms
+	       && scoring_same(&a->scoring, &b->scoring) && a->keyless == b->keyless
+	       && a->partial == b->partial
+	       && memcmp(&a->hash_rule, &b->hash_rule, sizeof(a->hash_rule)) == 0;
 }
 
 bool kvl_topology_same(const struct kvl_config *a, const struct kvl_config *b)

@@ -30,7 +30,8 @@ static int ports_check(const struct kvl_config *config, char *error, size_t size
 
 	if (f == NULL)
 		return 0;
-	if (fscanf(f, "%u %u", &first, &last) == 2 && first <= r->snat_last && last >= r->snat_first) {
+	if (fscanf(f, "%u %u", &first, &last) == 2 && first <= r->snat_last
+		&& last >= r->snat_first) {
 		snprintf(error, size,
 			"router.snat_ports %u-%u overlap the kernel's own ephemeral ports %u-%u: "
 			"`sysctl -w net.ipv4.ip_local_port_range=\"32768 60999\"`, or choose other "
@@ -68,8 +69,10 @@ static void addresses_warn(const struct kvl_config *config)
 
 		if (port->has_snat && port->interface[0] != '\0' && !address_is_local(&port->snat))
 			kvl_log(KVL_LOG_WARNING,
-				"port %s: snat %s is not an address of this host, so nobody answers "
-				"ARP for it and nodes' replies will not come: `ip addr add %s/32 dev %s`",
+				"port %s: snat %s is not an address of this host, so nobody "
+				"answers "
+				"ARP for it and nodes' replies will not come: `ip addr add %s/32 "
+				"dev %s`",
 				port->name, kvl_addr_format(&port->snat, text), text,
 				port->interface);
 	}

@@ -17,6 +17,9 @@
 
 #define ARGS_MAX 64
 
+/* Nothing is shared under it, so several routers may have the same one. */
+#define FILE_PREFIX "kvlane"
+
 struct args {
 	int count;
 	char *list[ARGS_MAX];
@@ -38,18 +41,22 @@ static unsigned int memory_needed(const struct kvl_config *config)
 	const struct kvl_router_config *r = &config->router;
 	uint64_t mbuf = sizeof(struct rte_mbuf) + RTE_MBUF_DEFAULT_BUF_SIZE + 128;
 	uint64_t pools = config->port_count * r->workers * (uint64_t)r->mbufs * mbuf;
-	uint64_t worker = r->pending_slots * (uint64_t)(sizeof(struct kvl_slot) + 4)
+	uint64_t worker = KVL_MADE_MBUFS * mbuf
+			  + kvl_merge_table_size(&(struct kvl_merge_params){0})
+			  + sizeof(struct kvl_worker)
+			  + r->pending_slots * (uint64_t)(sizeof(struct kvl_slot) + 4)
 			  + r->max_nodes
 				    * (uint64_t)(sizeof(struct kvl_node_counters)
-					    + sizeof(struct kvl_histogram));
+						 + sizeof(struct kvl_histogram));
 	uint64_t placements = 0;
 
 	for (size_t i = 0; i < config->service_count; i++) {
 		uint64_t tokens = 0;
 
 		for (size_t n = 0; n < config->node_count; n++)
-			tokens += 1 + config->services[i].placement.vnodes
-					* (uint64_t)config->nodes[n].weight / 100;
+			tokens += 1
+				  + config->services[i].placement.vnodes
+					    * (uint64_t)config->nodes[n].weight / 100;
 		placements += 40 * tokens;
 	}
 	/* Two generations of placements live for a moment. */
@@ -92,7 +99,8 @@ static int memory_args(struct args *a, const struct kvl_config *config, char *er
 	if (config->router.hugepages == KVL_HUGE_AUTO)
 		kvl_log(KVL_LOG_WARNING,
 			"running without hugepages (%u MB needed, %u MB free): more TLB misses, so "
-			"more cycles a packet; `echo %u >/proc/sys/vm/nr_hugepages` before the start",
+			"more cycles a packet; `echo %u >/proc/sys/vm/nr_hugepages` before the "
+			"start",
 			need, have, need / 2 + 1);
 	arg_add(a, "--no-huge");
 	arg_add(a, "--no-shconf");
@@ -101,28 +109,44 @@ static int memory_args(struct args *a, const struct kvl_config *config, char *er
 	return 0;
 }
 
-/*
- * The main lcore on the first CPU this process may use, workers on the following ones, going round
- * when there are fewer CPUs (then workers share, which is for trying out only).
- */
-static int lcore_args(struct args *a, const struct kvl_config *config)
+/* The CPUs to use in order: as configured, else all that this process may use. */
+static int cpus_list(const struct kvl_router_config *r, int cpus[CPU_SETSIZE])
 {
-	char text[KVL_WORKERS_MAX * 12 + 32];
-	int cpus[CPU_SETSIZE], count = 0, at;
 	cpu_set_t allowed;
+	int count = 0;
 
+	for (uint16_t i = 0; i < r->core_count; i++)
+		cpus[i] = r->cores[i];
+	if (r->core_count != 0)
+		return r->core_count;
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
 		return -errno;
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &allowed))
 			cpus[count++] = cpu;
+	return count;
+}
+
+/*
+ * The main lcore on the first CPU, workers on the following ones, going round when there are fewer
+ * CPUs (then workers share, which is for trying out only).
+ */
+static int lcore_args(struct args *a, const struct kvl_config *config)
+{
+	char text[KVL_WORKERS_MAX * 12 + 32];
+	int cpus[CPU_SETSIZE], at;
+	int count = cpus_list(&config->router, cpus);
+
+	if (count < 0)
+		return count;
 
 	at = snprintf(text, sizeof(text), "--lcores=0@%d", cpus[0]);
 	for (uint32_t w = 1; w <= config->router.workers; w++)
 		at += snprintf(text + at, sizeof(text) - (size_t)at, ",%u@%d", w, cpus[w % count]);
 	if (config->router.workers >= (uint32_t)count)
 		kvl_log(KVL_LOG_WARNING,
-			"%u workers and the control core share %d CPUs: set router.poll to adaptive, "
+			"%u workers and the control core share %d CPUs: set router.poll to "
+			"adaptive, "
 			"or give more CPUs",
 			config->router.workers, count);
 	arg_add(a, "%s", text);
@@ -154,12 +178,13 @@ static void device_args(struct args *a, const struct kvl_config *config)
 
 int kvl_eal_start(const struct kvl_config *config, char *error, size_t error_size)
 {
-	struct args a = {0};
+	/* EAL keeps pointers to the strings, and permutes the array it is given. */
+	static struct args a, given;
 	int rc;
 
 	arg_add(&a, "kvlaned");
 	arg_add(&a, "--no-telemetry");
-	arg_add(&a, "--file-prefix=kvlane-%d", (int)getpid());
+	arg_add(&a, "--file-prefix=" FILE_PREFIX);
 	arg_add(&a, "--log-level=lib.*:warning");
 	arg_add(&a, "--log-level=lib.eal:error"); /* it warns of page sizes nobody asked for */
 	arg_add(&a, "--log-level=pmd.*:warning");
@@ -168,24 +193,22 @@ int kvl_eal_start(const struct kvl_config *config, char *error, size_t error_siz
 		rc = lcore_args(&a, config);
 	if (rc == 0) {
 		device_args(&a, config);
-		rc = rte_eal_init(a.count, a.list);
+		given = a;
+		rc = rte_eal_init(given.count, given.list);
 		if (rc < 0) {
 			rc = -rte_errno;
 			snprintf(error, error_size,
 				"DPDK does not start (%s): kvlaned must run as root; its own "
-				"messages stand above", rte_strerror(rte_errno));
+				"messages stand above",
+				rte_strerror(rte_errno));
 		}
 	}
-	/* EAL keeps pointers into the list, so it is not freed. */
 	return rc < 0 ? rc : 0;
 }
 
 void kvl_eal_stop(void)
 {
-	char path[64];
-
 	rte_eal_cleanup();
-	/* EAL leaves its runtime folder behind, also when it put nothing into it. */
-	snprintf(path, sizeof(path), "/var/run/dpdk/kvlane-%d", (int)getpid());
-	rmdir(path);
+	/* EAL leaves its runtime folder behind, though it put nothing into it. */
+	rmdir("/var/run/dpdk/" FILE_PREFIX);
 }

@@ -117,14 +117,15 @@ static int daemon_run(struct event_base *base, const char *config_path, struct k
 
 	rc = kvl_router_start(&router, base, config_path, config, error, sizeof(error));
 	if (rc == 0) {
-		api = kvl_api_new(base, router.config->router.control_socket, kvl_commands,
-			&router, error, sizeof(error));
+		api = kvl_api_new(base, router.config->router.control_socket, kvl_commands, &router,
+			error, sizeof(error));
 		rc = api == NULL ? -errno : 0;
 	}
 	if (rc < 0) {
 		kvl_log(KVL_LOG_ERROR, "%s", error);
 	} else {
-		kvl_log(KVL_LOG_NOTICE, "running: %u workers, %u services, %u of %zu nodes eligible",
+		kvl_log(KVL_LOG_NOTICE,
+			"running: %u workers, %u services, %u of %zu nodes eligible",
 			router.worker_count, router.topology->service_count, router.nodes.eligible,
 			router.config->node_count);
 		rc = loop_run(&router);

@@ -31,7 +31,8 @@ static int interface_claim(struct kvl_port *port, char *error, size_t size)
 	if (fd < 0)
 		return -errno;
 	if (bind(fd, (struct sockaddr *)&name,
-		    offsetof(struct sockaddr_un, sun_path) + 1 + (socklen_t)len) < 0) {
+		    offsetof(struct sockaddr_un, sun_path) + 1 + (socklen_t)len)
+		< 0) {
 		close(fd);
 		snprintf(error, size,
 			"port %s: interface %s is in use by another kvlaned: stop that one first, "
@@ -61,8 +62,8 @@ static unsigned int interface_queues(const char *interface)
 	return count;
 }
 
-static int xdp_prepare(struct kvl_port *port, char *devargs, size_t devargs_size, char *error,
-	size_t size)
+static int xdp_prepare(
+	struct kvl_port *port, char *devargs, size_t devargs_size, char *error, size_t size)
 {
 	unsigned int have = interface_queues(port->config.interface);
 	const char *path = kvl_steering_xdp_path();
@@ -76,7 +77,8 @@ static int xdp_prepare(struct kvl_port *port, char *devargs, size_t devargs_size
 	}
 	if (have > port->queues) {
 		snprintf(error, size,
-			"port %s: %s has %u receive queues but there are %u workers: packets of the "
+			"port %s: %s has %u receive queues but there are %u workers: packets of "
+			"the "
 			"other queues would go to the kernel; `ethtool -L %s combined %u`, or set "
 			"router.workers",
 			port->config.name, port->config.interface, have, port->queues,
@@ -98,8 +100,8 @@ static int xdp_prepare(struct kvl_port *port, char *devargs, size_t devargs_size
 	return 0;
 }
 
-int kvl_kernel_side_prepare(struct kvl_port *port, char *devargs, size_t devargs_size, char *error,
-	size_t error_size)
+int kvl_kernel_side_prepare(
+	struct kvl_port *port, char *devargs, size_t devargs_size, char *error, size_t error_size)
 {
 	bool xdp = device_is(port, "net_af_xdp");
 	int rc;
@@ -112,7 +114,8 @@ int kvl_kernel_side_prepare(struct kvl_port *port, char *devargs, size_t devargs
 	if (port->ifindex == 0) {
 		if (device_is(port, "net_tap"))
 			return 0;
-		snprintf(error, error_size, "port %s: there is no interface \"%s\" (`ip link` lists them)",
+		snprintf(error, error_size,
+			"port %s: there is no interface \"%s\" (`ip link` lists them)",
 			port->config.name, port->config.interface);
 		return -ENODEV;
 	}
@@ -122,8 +125,8 @@ int kvl_kernel_side_prepare(struct kvl_port *port, char *devargs, size_t devargs
 	return rc;
 }
 
-int kvl_kernel_side_attach(struct kvl_port *port, const struct kvl_port_params *params, char *error,
-	size_t error_size)
+int kvl_kernel_side_attach(
+	struct kvl_port *port, const struct kvl_port_params *params, char *error, size_t error_size)
 {
 	int rc = 0;
 

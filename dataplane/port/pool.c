@@ -14,7 +14,8 @@
  */
 struct rte_mempool *kvl_pool_new(const char *name, uint32_t mbufs, int socket)
 {
-	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE};
+	struct rte_pktmbuf_pool_private private = {
+		.mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE};
 	struct rte_mempool *pool;
 	int rc;
 

@@ -44,8 +44,8 @@ static int device_probe(struct kvl_port *port, const char *devargs, char *error,
 	return 0;
 }
 
-static int queues_check(const struct kvl_port *port, const struct rte_eth_dev_info *info,
-	char *error, size_t size)
+static int queues_check(
+	const struct kvl_port *port, const struct rte_eth_dev_info *info, char *error, size_t size)
 {
 	uint16_t most = RTE_MIN(info->max_rx_queues, info->max_tx_queues);
 
@@ -58,8 +58,8 @@ static int queues_check(const struct kvl_port *port, const struct rte_eth_dev_in
 	return -EINVAL;
 }
 
-static int queue_setup(struct kvl_port *port, uint16_t q, uint32_t mbufs,
-	const struct rte_eth_dev_info *info)
+static int queue_setup(
+	struct kvl_port *port, uint16_t q, uint32_t mbufs, const struct rte_eth_dev_info *info)
 {
 	uint16_t rx = DESCRIPTORS, tx = DESCRIPTORS;
 	char name[RTE_MEMPOOL_NAMESIZE];
@@ -72,15 +72,15 @@ static int queue_setup(struct kvl_port *port, uint16_t q, uint32_t mbufs,
 		return -rte_errno;
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->dpdk_port, &rx, &tx);
 	if (rc == 0)
-		rc = rte_eth_rx_queue_setup(port->dpdk_port, q, rx, socket, &info->default_rxconf,
-			port->pools[q]);
+		rc = rte_eth_rx_queue_setup(
+			port->dpdk_port, q, rx, socket, &info->default_rxconf, port->pools[q]);
 	if (rc == 0)
 		rc = rte_eth_tx_queue_setup(port->dpdk_port, q, tx, socket, &info->default_txconf);
 	return rc;
 }
 
-static int device_start(struct kvl_port *port, const struct kvl_port_params *params, char *error,
-	size_t size)
+static int device_start(
+	struct kvl_port *port, const struct kvl_port_params *params, char *error, size_t size)
 {
 	struct rte_eth_conf conf = {0};
 	struct rte_eth_dev_info info;
@@ -106,7 +106,8 @@ static int device_start(struct kvl_port *port, const struct kvl_port_params *par
 	if (rc < 0) {
 		snprintf(error, size, "port %s: cannot %s \"%s\" (%s)%s", port->config.name, step,
 			port->config.device, rte_strerror(-rc),
-			rc == -ENOMEM ? ": lower router.mbufs or give more memory (hugepages)" : "");
+			rc == -ENOMEM ? ": lower router.mbufs or give more memory (hugepages)"
+				      : "");
 		return rc;
 	}
 	port->started = true;

@@ -16,8 +16,8 @@ struct kvl_port {
 	uint16_t dpdk_port;
 	uint16_t queues;
 	uint8_t mac[6];
-	int ifindex;   /* 0: the kernel does not know the port */
-	int claim_fd;  /* keeps a second router off the interface */
+	int ifindex;  /* 0: the kernel does not know the port */
+	int claim_fd; /* keeps a second router off the interface */
 	bool probed, started;
 	struct kvl_steering steering;
 	struct rte_mempool *pools[KVL_WORKERS_MAX];

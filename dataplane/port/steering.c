@@ -7,8 +7,8 @@
 
 #include "dataplane/port/steering.h"
 
-static bool list_has(const struct kvl_steering_key *list, size_t count,
-	const struct kvl_steering_key *key)
+static bool list_has(
+	const struct kvl_steering_key *list, size_t count, const struct kvl_steering_key *key)
 {
 	for (size_t i = 0; i < count; i++)
 		if (memcmp(&list[i], key, sizeof(*key)) == 0)
@@ -36,7 +36,8 @@ int kvl_steering_services(struct kvl_steering *s, const struct kvl_steering_key 
 		return -E2BIG;
 
 	/* Room first, when the map is nearly full of services that go. */
-	for (size_t i = 0; i < s->service_count && count + s->service_count > KVL_STEERING_SERVICES; i++)
+	for (size_t i = 0; i < s->service_count && count + s->service_count > KVL_STEERING_SERVICES;
+		i++)
 		if (!list_has(list, count, &s->services[i]))
 			bpf_map_delete_elem(s->services_fd, &s->services[i]);
 	for (size_t i = 0; i < count; i++) {

@@ -52,7 +52,8 @@ int kvl_steering_snat(struct kvl_steering *s, uint32_t address, uint16_t first, 
  * Makes the map of services equal to the list: new ones are added, then old ones removed, so one
  * that stays is never out. Returns 0 or negative errno with the map still usable.
  */
-int kvl_steering_services(struct kvl_steering *s, const struct kvl_steering_key *list, size_t count);
+int kvl_steering_services(
+	struct kvl_steering *s, const struct kvl_steering_key *list, size_t count);
 
 /* Detaches (xdp: the driver does that, this makes sure) and closes. Safe on a zeroed struct. */
 void kvl_steering_close(struct kvl_steering *s);

@@ -113,8 +113,8 @@ int kvl_steering_xdp_open(struct kvl_steering *s, int ifindex)
 	uint32_t len = sizeof(info);
 	int fd, rc;
 
-	*s = (struct kvl_steering){.kind = KVL_STEERING_XDP, .ifindex = ifindex,
-		.services_fd = -1, .snats_fd = -1};
+	*s = (struct kvl_steering){
+		.kind = KVL_STEERING_XDP, .ifindex = ifindex, .services_fd = -1, .snats_fd = -1};
 	rc = bpf_xdp_query_id(ifindex, 0, &id);
 	if (rc < 0 || id == 0)
 		return rc < 0 ? rc : -ENOENT;
@@ -162,8 +162,8 @@ int kvl_steering_tc_open(struct kvl_steering *s, int ifindex)
 	struct bpf_object *object;
 	int rc;
 
-	*s = (struct kvl_steering){.kind = KVL_STEERING_TC, .ifindex = ifindex,
-		.services_fd = -1, .snats_fd = -1};
+	*s = (struct kvl_steering){
+		.kind = KVL_STEERING_TC, .ifindex = ifindex, .services_fd = -1, .snats_fd = -1};
 	libbpf_set_print(quiet_print);
 	rc = tc_reclaim(ifindex);
 	if (rc < 0)
@@ -175,12 +175,14 @@ int kvl_steering_tc_open(struct kvl_steering *s, int ifindex)
 	if (rc < 0)
 		goto out;
 	/* The maps live on by our duplicates, the program by its filter. */
-	s->services_fd = fcntl(bpf_object__find_map_fd_by_name(object, "services"), F_DUPFD_CLOEXEC, 0);
+	s->services_fd =
+		fcntl(bpf_object__find_map_fd_by_name(object, "services"), F_DUPFD_CLOEXEC, 0);
 	s->snats_fd = fcntl(bpf_object__find_map_fd_by_name(object, "snats"), F_DUPFD_CLOEXEC, 0);
 	if (s->services_fd < 0 || s->snats_fd < 0)
 		rc = -errno;
 	else
-		rc = tc_attach(s, bpf_program__fd(bpf_object__find_program_by_name(object, TC_NAME)));
+		rc = tc_attach(
+			s, bpf_program__fd(bpf_object__find_program_by_name(object, TC_NAME)));
 out:
 	bpf_object__close(object);
 	return rc;

@@ -4,8 +4,8 @@
 
 #include "dataplane/track/pending.h"
 
-#define SLOTS_MIN       (1u << 10)
-#define SLOTS_MAX       (1u << 20)
+#define SLOTS_MIN           (1u << 10)
+#define SLOTS_MAX           (1u << 20)
 #define GENERATION_BITS_MIN 2 /* fewer would repeat within a node's ordinary lateness */
 
 static bool power_of_two(uint32_t n)
@@ -78,26 +78,11 @@ int kvl_pending_init(struct kvl_pending *p, void *memory, const struct kvl_pendi
 	return 0;
 }
 
-static void slot_leave(struct kvl_pending *p, uint32_t slot)
-{
-	kvl_sequences_reset(&p->slots[slot].seen, &p->sequences);
-	p->slots[slot].flags = 0;
-	kvl_wheel_disarm(&p->wheel, slot);
-}
-
-void kvl_pending_answered(struct kvl_pending *p, uint32_t slot)
-{
-	slot_leave(p, slot);
-	p->free_head--;
-	p->free[p->free_head & (p->size - 1)] = slot;
-	p->free_count++;
-}
-
 void kvl_pending_abandon(struct kvl_pending *p, uint32_t slot)
 {
 	struct kvl_slot *s = &p->slots[slot];
 
-	slot_leave(p, slot);
+	kvl_pending_leave(p, slot);
 	s->generation = (s->generation + 1) & p->generation_mask;
 	p->free[(p->free_head + p->free_count) & (p->size - 1)] = slot;
 	p->free_count++;

@@ -31,6 +31,7 @@
 enum kvl_slot_flag {
 	KVL_SLOT_ACTIVE = 1 << 0,
 	KVL_SLOT_QUIET = 1 << 1, /* silence is an answer: no timeout, no latency sample */
+	KVL_SLOT_PART = 1 << 2,  /* of a split request: the reply goes to its merge */
 };
 
 #define KVL_VLAN_NONE UINT16_MAX
@@ -52,7 +53,12 @@ struct kvl_slot {
 	uint16_t vip_port;
 	/* second line: what rewriting a reply touches */
 	struct kvl_addr node_address;
-	struct kvl_addr client;
+	union {
+		struct kvl_addr client;
+		struct {
+			uint32_t merge, part; /* with KVL_SLOT_PART; what is below is unset then */
+		};
+	};
 	struct kvl_addr vip;
 	uint8_t client_mac[6]; /* the reply goes back the way the request came */
 	uint8_t router_mac[6];
@@ -120,8 +126,8 @@ static inline bool kvl_pending_is_snat(const struct kvl_pending *p, uint16_t por
 }
 
 /* Slot number and generation of a wire value. The slot is always within the table. */
-static inline uint32_t kvl_pending_slot(const struct kvl_pending *p, uint16_t port, uint16_t id,
-	uint16_t *generation)
+static inline uint32_t kvl_pending_slot(
+	const struct kvl_pending *p, uint16_t port, uint16_t id, uint16_t *generation)
 {
 	uint32_t x = (uint32_t)((port & p->port_mask) >> p->worker_bits) << 16 | id;
 
@@ -148,8 +154,23 @@ static inline const struct kvl_slot *kvl_pending_peek(const struct kvl_pending *
 	return &p->slots[p->free[(p->free_head + n) & (p->size - 1)]];
 }
 
+static inline void kvl_pending_leave(struct kvl_pending *p, uint32_t slot)
+{
+	struct kvl_slot *s = &p->slots[slot];
+
+	kvl_sequences_reset(&s->seen, &p->sequences);
+	s->flags = 0;
+	kvl_wheel_disarm(&p->wheel, slot);
+}
+
 /* Answered in full: nothing of it is on its way any more. */
-void kvl_pending_answered(struct kvl_pending *p, uint32_t slot);
+static inline void kvl_pending_answered(struct kvl_pending *p, uint32_t slot)
+{
+	kvl_pending_leave(p, slot);
+	p->free_head--;
+	p->free[p->free_head & (p->size - 1)] = slot;
+	p->free_count++;
+}
 
 /* Left with a reply outstanding. */
 void kvl_pending_abandon(struct kvl_pending *p, uint32_t slot);

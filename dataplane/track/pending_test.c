@@ -58,7 +58,8 @@ static void wire_value_leads_back(void **state)
 			assert_in_range(wire.port, shapes[i].port_first,
 				shapes[i].port_first + shapes[i].port_count - 1);
 			assert_int_equal(kvl_pending_owner(&pending, wire.port), shapes[i].worker);
-			assert_int_equal(kvl_pending_slot(&pending, wire.port, wire.id, &back), slot);
+			assert_int_equal(
+				kvl_pending_slot(&pending, wire.port, wire.id, &back), slot);
 			assert_int_equal(back, generation);
 		}
 	}
@@ -80,14 +81,12 @@ static void any_wire_value_stays_in_the_table(void **state)
 static void shapes_without_room_are_refused(void **state)
 {
 	static const struct kvl_pending_params bad[] = {
-		{1000, 16384, 16384, 0, 1},      /* not a power of two */
-		{512, 16384, 16384, 0, 1},
-		{1u << 21, 16384, 16384, 0, 1},
-		{65536, 16385, 16384, 0, 1},     /* not on its boundary */
-		{65536, 16384, 1000, 0, 1},
-		{65536, 16384, 16384, 1, 1},     /* no such worker */
+		{1000, 16384, 16384, 0, 1}, /* not a power of two */
+		{512, 16384, 16384, 0, 1}, {1u << 21, 16384, 16384, 0, 1},
+		{65536, 16385, 16384, 0, 1},                             /* not on its boundary */
+		{65536, 16384, 1000, 0, 1}, {65536, 16384, 16384, 1, 1}, /* no such worker */
 		{65536, 16384, 16384, 0, 0},
-		{1u << 20, 16384, 1024, 0, 32},  /* one bit left for the generation */
+		{1u << 20, 16384, 1024, 0, 32}, /* one bit left for the generation */
 	};
 
 	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -22,14 +22,12 @@ static void reply_begin(struct kvl_sequences *s, struct kvl_sequence_pool *pool,
 	}
 }
 
-enum kvl_sequence_verdict kvl_sequences_add(struct kvl_sequences *s, struct kvl_sequence_pool *pool,
-	uint16_t sequence, uint16_t total)
+enum kvl_sequence_verdict kvl_sequences_add_many(
+	struct kvl_sequences *s, struct kvl_sequence_pool *pool, uint16_t sequence, uint16_t total)
 {
 	uint64_t *word = &s->bits;
 	uint64_t bit = 1ull << (sequence % 64);
 
-	if (total <= 1 && s->total == 0)
-		return KVL_SEQUENCE_LAST; /* by far the most: nothing to remember */
 	if (total > KVL_SEQUENCES_MAX || (s->total != 0 && total != s->total))
 		return KVL_SEQUENCE_TOTAL;
 	if (s->total == 0)
@@ -44,11 +42,4 @@ enum kvl_sequence_verdict kvl_sequences_add(struct kvl_sequences *s, struct kvl_
 		return KVL_SEQUENCE_DUPLICATE;
 	*word |= bit;
 	return --s->left == 0 ? KVL_SEQUENCE_LAST : KVL_SEQUENCE_MORE;
-}
-
-void kvl_sequences_reset(struct kvl_sequences *s, struct kvl_sequence_pool *pool)
-{
-	if (s->total > KVL_SEQUENCES_INLINE && s->bitmap != KVL_BITMAP_NONE)
-		pool->free[pool->free_count++] = s->bitmap;
-	s->total = 0;
 }

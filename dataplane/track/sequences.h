@@ -16,7 +16,7 @@
 #define KVL_BITMAP_NONE       UINT16_MAX
 
 struct kvl_sequences {
-	uint64_t bits; /* inline bitmap */
+	uint64_t bits;   /* inline bitmap */
 	uint16_t total;  /* 0: no datagram has come yet */
 	uint16_t left;   /* distinct ones still to come */
 	uint16_t bitmap; /* in the pool, or KVL_BITMAP_NONE; meaningful when total > 64 */
@@ -39,9 +39,23 @@ enum kvl_sequence_verdict {
 
 void kvl_sequence_pool_init(struct kvl_sequence_pool *pool);
 
+/* Of kvl_sequences_add(): a reply of several datagrams. */
+enum kvl_sequence_verdict kvl_sequences_add_many(
+	struct kvl_sequences *s, struct kvl_sequence_pool *pool, uint16_t sequence, uint16_t total);
+
 /* sequence < total, or both 0 (memcached's header-only reply), as kvl_reply_parse() assures. */
-enum kvl_sequence_verdict kvl_sequences_add(struct kvl_sequences *s, struct kvl_sequence_pool *pool,
-	uint16_t sequence, uint16_t total);
+static inline enum kvl_sequence_verdict kvl_sequences_add(
+	struct kvl_sequences *s, struct kvl_sequence_pool *pool, uint16_t sequence, uint16_t total)
+{
+	if (__builtin_expect(total <= 1 && s->total == 0, 1))
+		return KVL_SEQUENCE_LAST; /* by far the most: nothing to remember */
+	return kvl_sequences_add_many(s, pool, sequence, total);
+}
 
 /* Back to "no datagram has come"; returns what was borrowed. */
-void kvl_sequences_reset(struct kvl_sequences *s, struct kvl_sequence_pool *pool);
+static inline void kvl_sequences_reset(struct kvl_sequences *s, struct kvl_sequence_pool *pool)
+{
+	if (__builtin_expect(s->total > KVL_SEQUENCES_INLINE && s->bitmap != KVL_BITMAP_NONE, 0))
+		pool->free[pool->free_count++] = s->bitmap;
+	s->total = 0;
+}

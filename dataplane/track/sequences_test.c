@@ -69,7 +69,8 @@ static void total_is_bounded(void **state)
 {
 	struct kvl_sequences s = {0};
 
-	assert_int_equal(kvl_sequences_add(&s, &pool, 0, KVL_SEQUENCES_MAX + 1), KVL_SEQUENCE_TOTAL);
+	assert_int_equal(
+		kvl_sequences_add(&s, &pool, 0, KVL_SEQUENCES_MAX + 1), KVL_SEQUENCE_TOTAL);
 	assert_int_equal(kvl_sequences_add(&s, &pool, 0, UINT16_MAX), KVL_SEQUENCE_TOTAL);
 }
 
@@ -83,8 +84,8 @@ static void used_up_pool_lets_pass(void **state)
 		KVL_SEQUENCE_UNTRACKED);
 	/* Small ones need no bitmap. */
 	kvl_sequences_reset(&all[KVL_SEQUENCES_BITMAPS], &pool);
-	assert_int_equal(kvl_sequences_add(&all[KVL_SEQUENCES_BITMAPS], &pool, 0, 64),
-		KVL_SEQUENCE_MORE);
+	assert_int_equal(
+		kvl_sequences_add(&all[KVL_SEQUENCES_BITMAPS], &pool, 0, 64), KVL_SEQUENCE_MORE);
 	for (unsigned int i = 0; i <= KVL_SEQUENCES_BITMAPS; i++)
 		kvl_sequences_reset(&all[i], &pool);
 	assert_int_equal(pool.free_count, KVL_SEQUENCES_BITMAPS);

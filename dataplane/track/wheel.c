@@ -3,11 +3,6 @@
 
 #include "dataplane/track/wheel.h"
 
-static bool tick_before(uint32_t a, uint32_t b)
-{
-	return (int32_t)(a - b) < 0;
-}
-
 static void timer_link(struct kvl_wheel *w, uint32_t index, uint32_t at)
 {
 	struct kvl_timer *t = kvl_wheel_timer(w, index);
@@ -50,22 +45,13 @@ static void timer_place(struct kvl_wheel *w, uint32_t index, uint32_t deadline)
 {
 	uint32_t horizon = w->now + KVL_WHEEL_BUCKETS - 1;
 
-	timer_link(w, index, tick_before(horizon, deadline) ? horizon : deadline);
+	timer_link(w, index, kvl_tick_before(horizon, deadline) ? horizon : deadline);
 }
 
-void kvl_wheel_arm(struct kvl_wheel *w, uint32_t index, uint32_t deadline)
+void kvl_wheel_link(struct kvl_wheel *w, uint32_t index, uint32_t deadline)
 {
-	struct kvl_timer *t = kvl_wheel_timer(w, index);
-
-	if (!tick_before(w->now, deadline))
-		deadline = w->now + 1;
-	t->deadline = deadline;
-	t->armed = true;
-	if (t->linked) {
-		if (!tick_before(deadline, t->at))
-			return;
+	if (kvl_wheel_timer(w, index)->linked)
 		timer_unlink(w, index);
-	}
 	timer_place(w, index, deadline);
 }
 
@@ -73,7 +59,7 @@ uint32_t kvl_wheel_advance(struct kvl_wheel *w, uint32_t to, uint32_t *expired, 
 {
 	uint32_t found = 0;
 
-	while (tick_before(w->now, to)) {
+	while (kvl_tick_before(w->now, to)) {
 		uint32_t tick = w->now + 1;
 		uint32_t *head = &w->heads[tick % KVL_WHEEL_BUCKETS];
 
@@ -86,7 +72,7 @@ uint32_t kvl_wheel_advance(struct kvl_wheel *w, uint32_t to, uint32_t *expired, 
 			timer_unlink(w, index);
 			if (!t->armed)
 				continue;
-			if (tick_before(tick, t->deadline)) {
+			if (kvl_tick_before(tick, t->deadline)) {
 				/* Armed again since: it cannot fall into this bucket, which is a
 				 * whole lap before the horizon, so the loop ends. */
 				w->now = tick;

@@ -25,9 +25,9 @@ struct kvl_timer {
 } __attribute__((packed, aligned(2))); /* 18 bytes: the slot it lies in has none to spare */
 
 struct kvl_wheel {
-	char *base;     /* first timer */
-	size_t stride;  /* bytes from one to the next */
-	uint32_t now;   /* last tick fully visited */
+	char *base;    /* first timer */
+	size_t stride; /* bytes from one to the next */
+	uint32_t now;  /* last tick fully visited */
 	uint32_t heads[KVL_WHEEL_BUCKETS];
 };
 
@@ -39,8 +39,26 @@ static inline struct kvl_timer *kvl_wheel_timer(const struct kvl_wheel *w, uint3
 /* Zeroes `count` timers. */
 void kvl_wheel_init(struct kvl_wheel *w, void *first, size_t stride, uint32_t count);
 
+static inline bool kvl_tick_before(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
+/* Of kvl_wheel_arm(): a timer that has to be linked elsewhere. */
+void kvl_wheel_link(struct kvl_wheel *w, uint32_t index, uint32_t deadline);
+
 /* deadline: a tick after w->now; an earlier one fires at the next tick. */
-void kvl_wheel_arm(struct kvl_wheel *w, uint32_t index, uint32_t deadline);
+static inline void kvl_wheel_arm(struct kvl_wheel *w, uint32_t index, uint32_t deadline)
+{
+	struct kvl_timer *t = kvl_wheel_timer(w, index);
+
+	if (!kvl_tick_before(w->now, deadline))
+		deadline = w->now + 1;
+	t->deadline = deadline;
+	t->armed = true;
+	if (!t->linked || kvl_tick_before(deadline, t->at))
+		kvl_wheel_link(w, index, deadline);
+}
 
 static inline void kvl_wheel_disarm(struct kvl_wheel *w, uint32_t index)
 {

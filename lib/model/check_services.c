@@ -57,6 +57,9 @@ void services_check(struct draft *d, struct walk *w)
 		if (s->config.mode == KVL_MODE_NAT && !snat_given(d))
 			walk_fault(w, s->at[SERVICE_MODE], s->path, NULL,
 				"mode nat needs a port with a snat address, and none has");
+		if (s->config.hash_rule.open != 0 && s->config.hash_rule.separator != 0)
+			walk_fault(w, s->at[SERVICE_HASH_SEPARATOR], s->path, NULL,
+				"hash_separator and hash_tag: must be one of them");
 		snat_overlap_check(d, w, s);
 		dsr_pool_check(d, w, i);
 	}

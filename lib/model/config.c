@@ -14,6 +14,7 @@
 enum top_field {
 	TOP_ROUTER,
 	TOP_HEALTH,
+	TOP_REPORTS,
 	TOP_PORTS,
 	TOP_SERVICES,
 	TOP_NODES,
@@ -24,6 +25,7 @@ enum top_field {
 static const struct field top_fields[TOP_FIELDS] = {
 	[TOP_ROUTER] = {"router", .nested = router_walk},
 	[TOP_HEALTH] = {"health", .nested = health_walk},
+	[TOP_REPORTS] = {"reports", .nested = reports_walk},
 	[TOP_PORTS] = {"ports", .nested = ports_walk, .required = true},
 	[TOP_SERVICES] = {"services", .nested = services_walk},
 	[TOP_NODES] = {"nodes", .nested = nodes_walk},

@@ -8,6 +8,7 @@
 
 #include "lib/model/addr.h"
 #include "lib/ring/placement.h"
+#include "lib/ring/tag.h"
 
 /*
  * The configuration as the operator wrote it, typed and validated: the router's own settings, the
@@ -36,9 +37,27 @@ enum kvl_mode {
 	KVL_MODE_DSR,
 };
 
+/* Who answers commands without a key: version, mn, noop, stats, verbosity (SPEC 1.5). */
+enum kvl_keyless {
+	KVL_KEYLESS_LOCAL,       /* the router itself */
+	KVL_KEYLESS_ROUND_ROBIN, /* the nodes in turn */
+};
+
+/* What a client is told of a key of a split request whose node does not answer (SPEC 1.4). */
+enum kvl_partial {
+	KVL_PARTIAL_MISS,
+	KVL_PARTIAL_ERROR, /* the command's whole reply is a SERVER_ERROR */
+};
+
 enum kvl_poll {
 	KVL_POLL_BUSY,     /* a worker never gives its core away */
 	KVL_POLL_ADAPTIVE, /* a worker that found nothing for a while sleeps up to 50 us */
+};
+
+enum kvl_hugepages {
+	KVL_HUGE_AUTO, /* when there are enough; else without, with a warning */
+	KVL_HUGE_ON,   /* not without */
+	KVL_HUGE_OFF,
 };
 
 /* `ports:` */
@@ -65,33 +84,59 @@ struct kvl_router_config {
 	uint32_t pending_slots; /* per worker, a power of two, 1024..1048576; default 65536 */
 	/* 2^k ports, k >= 10, on a 2^k boundary; default 16384-32767. */
 	uint16_t snat_first, snat_last;
-	uint32_t mbufs;                    /* per port and queue; 4096..262144, default 8192 */
-	enum kvl_poll poll;                /* default busy */
-	enum { KVL_HUGE_AUTO, KVL_HUGE_ON, KVL_HUGE_OFF } hugepages; /* default auto */
-	uint32_t max_nodes;                /* default 1024, at most KVL_NODES_MAX */
+	uint32_t mbufs; /* per port and queue; 4096..262144, default 8192 */
+	/* CPUs: the control core's, then one for each worker; count 0: chosen from those allowed. */
+	uint16_t cores[KVL_WORKERS_MAX + 1];
+	uint16_t core_count;
+	enum kvl_poll poll;           /* default busy */
+	enum kvl_hugepages hugepages; /* default auto */
+	uint32_t max_nodes;           /* default 1024, at most KVL_NODES_MAX */
+};
+
+/*
+ * `scoring:` of a service: how its nodes are judged and chosen among (SPEC 4, 5). Figures, their
+ * meaning and defaults: lib/score/score.h, weights.h, scorer.h. Of the services that share a pool
+ * the first one's counts.
+ */
+struct kvl_scoring_config {
+	uint8_t model;    /* enum kvl_score_model; default penalty */
+	uint8_t choice;   /* enum kvl_choice; default least */
+	bool write_heavy; /* profile of the weighted model; default read-heavy */
+	double temperature, min_share;
+	double ceiling_ms, baseline_ms; /* 0: from the fleet */
+	double cpu_threshold, io_threshold, queue_high, reject_threshold;
+	double low_score;
 };
 
 /* One element of `services:` */
 struct kvl_service_config {
 	char name[KVL_NAME_MAX];
 	struct kvl_addr address;
-	uint16_t port;                 /* default 11211 */
-	enum kvl_mode mode;            /* default nat */
-	char pool[KVL_NAME_MAX];       /* default "default" */
+	uint16_t port;           /* default 11211 */
+	enum kvl_mode mode;      /* default nat */
+	char pool[KVL_NAME_MAX]; /* default "default" */
 	struct kvl_placement_params placement;
-	uint32_t timeout_ms;           /* of one request; 1..60000, default 1000 */
-	unsigned int line;             /* where it stands, for later messages */
+	uint32_t timeout_ms; /* of one request; 1..60000, default 1000 */
+	struct kvl_scoring_config scoring;
+	enum kvl_keyless keyless; /* default local */
+	enum kvl_partial partial; /* default miss */
+	struct kvl_hash_rule
+		hash_rule; /* `hash_tag: "{}"` or `hash_separator: ":"`; default none */
+	unsigned int line; /* where it stands, for later messages */
 };
 
 /* One element of `nodes:` */
 struct kvl_node_config {
 	char id[KVL_NAME_MAX];
 	struct kvl_addr address;
-	uint16_t port;                 /* default 11211 */
-	char host[KVL_NAME_MAX];       /* default: the address as text */
-	char zone[KVL_NAME_MAX];       /* default "default" */
-	char pool[KVL_NAME_MAX];       /* default "default" */
-	uint32_t weight;               /* 100 = one share; 1..10000, default 100 */
+	uint16_t port;           /* default 11211 */
+	char host[KVL_NAME_MAX]; /* default: the address as text */
+	char zone[KVL_NAME_MAX]; /* default "default" */
+	char pool[KVL_NAME_MAX]; /* default "default" */
+	/* For ketama placements: the server's name in the clients' lists; default: the address,
+	 * and ":PORT" when that is not 11211. */
+	char ketama_name[KVL_NAME_MAX];
+	uint32_t weight; /* 100 = one share; 1..10000, default 100 */
 	/* Static next hop, for ports that the kernel does not know (`nexthop: {mac:, port:}`). */
 	bool has_nexthop;
 	uint8_t nexthop_mac[6];
@@ -99,10 +144,28 @@ struct kvl_node_config {
 	unsigned int line;
 };
 
+/* `reports:` (SPEC 6.1); without the section none are taken. */
+#define KVL_REPORT_KEYS_MAX 8
+
+struct kvl_report_secret {
+	uint32_t id;
+	char secret[65]; /* 16..64 characters */
+};
+
+struct kvl_reports_config {
+	bool on;
+	struct kvl_addr address; /* default: any */
+	uint16_t port;           /* default 11290 */
+	uint32_t interval_ms;    /* how often nodes report; default 2000 */
+	struct kvl_report_secret keys[KVL_REPORT_KEYS_MAX];
+	size_t key_count;
+};
+
 struct kvl_config {
 	char topology[4096]; /* path of the second file, "" when nodes stand in the first */
 	struct kvl_router_config router;
 	struct kvl_health_config health;
+	struct kvl_reports_config reports;
 	struct kvl_port_config *ports;
 	size_t port_count;
 	struct kvl_service_config *services;
@@ -144,11 +207,11 @@ struct kvl_config *kvl_config_load(const char *path, struct kvl_diags *diags);
 
 /* The same from memory; `name` stands for the path in messages. No `topology:` file is followed
  * (it is an error there): this is what the fuzzer drives. */
-struct kvl_config *kvl_config_parse(const char *text, size_t len, const char *name,
-	struct kvl_diags *diags);
+struct kvl_config *kvl_config_parse(
+	const char *text, size_t len, const char *name, struct kvl_diags *diags);
 
 void kvl_config_free(struct kvl_config *config);
 
 /* Appends a message, counting what does not fit. Also for later stages (ports, next hops). */
-__attribute__((format(printf, 3, 4))) void kvl_diag_add(struct kvl_diags *diags,
-	enum kvl_severity severity, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void kvl_diag_add(
+	struct kvl_diags *diags, enum kvl_severity severity, const char *format, ...);

@@ -26,6 +26,7 @@ struct bad_case {
 #define NAMES    "must be 1..63 of A-Z a-z 0-9 . _ : -"
 #define SNAT     "must be FIRST-LAST: 2^k ports, at least 1024, from a multiple of 2^k " EXAMPLE
 #define EXAMPLE  "(16384-32767)"
+#define CORES    "must be CPUs, each once, as \"0,2-5\": the control core's, then the workers'"
 #define LEFT_B   "; node b is left out"
 
 static const struct bad_case yaml_cases[] = {
@@ -77,6 +78,15 @@ static const struct bad_case router_cases[] = {
 	{ALL "router: {hugepages: yes}\n",
 		{"E f:4:21: router.hugepages: yes: must be auto, on or off"}},
 	{ALL "router: {max_nodes: 4097}\n", {"E f:4:21: router.max_nodes: 4097: must be 1..4096"}},
+	{ALL "router: {cores: \"0,0\"}\n", {"E f:4:17: router.cores: 0,0: " CORES}},
+	{ALL "router: {cores: \"3-1\"}\n", {"E f:4:17: router.cores: 3-1: " CORES}},
+	{ALL "router: {cores: \"0,\"}\n", {"E f:4:17: router.cores: 0,: " CORES}},
+	{ALL "router: {cores: \"0-\"}\n", {"E f:4:17: router.cores: 0-: " CORES}},
+	{ALL "router: {cores: 1024}\n", {"E f:4:17: router.cores: 1024: " CORES}},
+	{ALL "router: {cores: \"0-40\"}\n", {"E f:4:17: router.cores: 0-40: " CORES}},
+	{ALL "router: {cores: x}\n", {"E f:4:17: router.cores: x: " CORES}},
+	{ALL "router: {cores: \"0\", workers: 1}\n",
+		{"E f:4:9: router: cores names 1 CPUs, but 1 workers and the control core need 2"}},
 	{ALL "router: {snat_ports: 16384}\n", {"E f:4:22: router.snat_ports: 16384: " SNAT}},
 	{ALL "router: {snat_ports: 16384-32768}\n",
 		{"E f:4:22: router.snat_ports: 16384-32768: " SNAT}},
@@ -146,10 +156,10 @@ static const struct bad_case service_cases[] = {
 		{"E f:3:48: services[0].port: 0: must be 1..65535"}},
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, mode: tun}]\n",
 		{"E f:3:48: services[0].mode: tun: must be nat or dsr"}},
-	{PORTS NODES "services: [{name: s, address: 192.0.2.9, placement: maglev}]\n",
-		{"E f:3:53: services[0].placement: maglev: must be ring (consistent_hashing) or "
-		 "modulo "
-		 "(hash_modulo)"}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, placement: range}]\n",
+		{"E f:3:53: services[0].placement: range: must be ring (consistent_hashing), "
+		 "modulo (hash_modulo), rendezvous, maglev, jump, ketama or "
+		 "ketama_unweighted"}},
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, replication: 6}]\n",
 		{"E f:3:55: services[0].replication: 6: must be 1..5"}},
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, vnodes: 1001}]\n",
@@ -157,6 +167,16 @@ static const struct bad_case service_cases[] = {
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, seed: 18446744073709551616}]\n",
 		{"E f:3:48: services[0].seed: 18446744073709551616: must be "
 		 "0..18446744073709551615"}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, hash_tag: \"{\"}]\n",
+		{"E f:3:52: services[0].hash_tag: {: must be two printable characters, like "
+		 "\"{}\""}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, hash_separator: \" \"}]\n",
+		{"E f:3:58: services[0].hash_separator:  : must be one printable character, like "
+		 "\":\""}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, hash_tag: $$, hash_separator: x}]\n",
+		{"E f:3:72: services[0]: hash_separator and hash_tag: must be one of them"}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, keyless: both}]\n",
+		{"E f:3:51: services[0].keyless: both: must be local or round_robin"}},
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, timeout_ms: 60001}]\n",
 		{"E f:3:54: services[0].timeout_ms: 60001: must be 1..60000"}},
 	{PORTS NODES

@@ -70,6 +70,9 @@ static void test_defaults(void **state)
 	assert_int_equal(s->placement.vnodes, 160);
 	assert_int_equal(s->placement.seed, 0);
 	assert_int_equal(s->timeout_ms, 1000);
+	assert_int_equal(s->keyless, KVL_KEYLESS_LOCAL);
+	assert_int_equal(s->partial, KVL_PARTIAL_MISS);
+	assert_int_equal(s->hash_rule.on, 0);
 	assert_int_equal(s->line, 2);
 
 	assert_int_equal(c->node_count, 1);
@@ -87,7 +90,8 @@ static void test_defaults(void **state)
 static void test_everything(void **state)
 {
 	struct kvl_config *c = parse(
-		"router: {workers: 4, control_socket: /tmp/k.sock, pending_slots: 1024,\n"
+		"router: {workers: 4, cores: \"7,0-2,5\", control_socket: /tmp/k.sock, "
+		"pending_slots: 1024,\n"
 		"  snat_ports: 32768-65535, mbufs: 262144, poll: adaptive, hugepages: off,\n"
 		"  max_nodes: 4096}\n"
 		"health: {timeouts_to_down: 5, probe_interval_ms: 1000, probe_timeout_ms: 1000,\n"
@@ -98,7 +102,8 @@ static void test_everything(void **state)
 		"services:\n"
 		"- {name: s, address: 192.0.2.10, port: 65535, mode: dsr, pool: one,\n"
 		"   placement: hash_modulo, replication: 1, vnodes: 1000,\n"
-		"   seed: 18446744073709551615, timeout_ms: 60000}\n"
+		"   seed: 18446744073709551615, timeout_ms: 60000, keyless: round_robin,\n"
+		"   partial: error, hash_tag: \"{}\"}\n"
 		"nodes:\n"
 		"- {id: mc2, address: 10.0.0.2, port: 65535, pool: one}\n"
 		"- {id: \"mc1:x\", address: \"10.0.0.1\", port: \"65535\", host: h, zone: z, pool: "
@@ -109,6 +114,10 @@ static void test_everything(void **state)
 
 	if (diags.count != 0)
 		fail_msg("%s", diags.list[0].text);
+	assert_int_equal(c->router.core_count, 5);
+	assert_int_equal(c->router.cores[0], 7);
+	assert_int_equal(c->router.cores[3], 2);
+	assert_int_equal(c->router.cores[4], 5);
 	assert_int_equal(c->router.workers, 4);
 	assert_string_equal(c->router.control_socket, "/tmp/k.sock");
 	assert_int_equal(c->router.pending_slots, 1024);
@@ -134,6 +143,12 @@ static void test_everything(void **state)
 	assert_int_equal(s->placement.vnodes, 1000);
 	assert_true(s->placement.seed == UINT64_MAX);
 	assert_int_equal(s->timeout_ms, 60000);
+	assert_int_equal(s->keyless, KVL_KEYLESS_ROUND_ROBIN);
+	assert_int_equal(s->partial, KVL_PARTIAL_ERROR);
+	assert_int_equal(s->hash_rule.on, 1);
+	assert_int_equal(s->hash_rule.open, '{');
+	assert_int_equal(s->hash_rule.close, '}');
+	assert_int_equal(s->hash_rule.separator, 0);
 	/* Sorted by id. */
 	assert_string_equal(n[0].id, "mc1:x");
 	assert_string_equal(n[1].id, "mc2");

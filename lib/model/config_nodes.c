@@ -17,6 +17,7 @@ const struct field node_fields[NODE_FIELDS] = {
 	[NODE_HOST] = {"host", set_name, AT(struct kvl_node_config, host)},
 	[NODE_ZONE] = {"zone", set_name, AT(struct kvl_node_config, zone)},
 	[NODE_POOL] = {"pool", set_name, AT(struct kvl_node_config, pool)},
+	[NODE_KETAMA_NAME] = {"ketama_name", set_name, AT(struct kvl_node_config, ketama_name)},
 	[NODE_WEIGHT] = {"weight", set_uint, AT(struct kvl_node_config, weight), .min = 1,
 		.max = 10000},
 	[NODE_NEXTHOP] = {"nexthop", .nested = nexthop_walk},
@@ -77,8 +78,12 @@ static void node_walk(struct walk *w, yaml_node_t *element, const char *path, vo
 		d->nodes_rejected++;
 		return;
 	}
+	kvl_addr_format(&n->config.address, address);
 	if (n->config.host[0] == '\0')
-		strcpy(n->config.host, kvl_addr_format(&n->config.address, address));
+		strcpy(n->config.host, address);
+	if (n->config.ketama_name[0] == '\0')
+		snprintf(n->config.ketama_name, sizeof(n->config.ketama_name),
+			n->config.port == 11211 ? "%s" : "%s:%u", address, n->config.port);
 	d->node_count++;
 }
 

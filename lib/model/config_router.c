@@ -48,6 +48,49 @@ _Static_assert(offsetof(struct kvl_router_config, snat_last)
 		       == offsetof(struct kvl_router_config, snat_first) + sizeof(uint16_t),
 	"set_snat_ports() stores both at once");
 
+#define CORE_MAX 1023 /* CPU_SETSIZE */
+
+/* "2", "2-5", "0,2-5": appends the CPUs of one part; false when it is none. */
+static bool cores_add(struct kvl_router_config *router, const char *text, char **end)
+{
+	unsigned long first, last;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	first = last = strtoul(text, end, 10);
+	if (**end == '-' && (*end)[1] >= '0' && (*end)[1] <= '9')
+		last = strtoul(*end + 1, end, 10);
+	if (first > last || last > CORE_MAX || last - first > KVL_WORKERS_MAX)
+		return false;
+	for (unsigned long cpu = first; cpu <= last; cpu++) {
+		if (router->core_count == KVL_WORKERS_MAX + 1)
+			return false;
+		for (uint16_t i = 0; i < router->core_count; i++)
+			if (router->cores[i] == cpu)
+				return false;
+		router->cores[router->core_count++] = (uint16_t)cpu;
+	}
+	return true;
+}
+
+static int set_cores(const struct field *f, const char *text, void *to, char *why, size_t size)
+{
+	struct kvl_router_config *router = to;
+	char *end = NULL;
+	bool ok;
+
+	router->core_count = 0;
+	ok = cores_add(router, text, &end);
+	while (ok && *end == ',')
+		ok = cores_add(router, end + 1, &end);
+	if (ok && *end == '\0')
+		return 0;
+	router->core_count = 0; /* one fault is told once */
+	snprintf(why, size,
+		"must be CPUs, each once, as \"0,2-5\": the control core's, then the workers'");
+	return -EINVAL;
+}
+
 static const struct choice polls[] = {
 	{"busy", KVL_POLL_BUSY},
 	{"adaptive", KVL_POLL_ADAPTIVE},
@@ -66,6 +109,7 @@ static const struct field router_fields[] = {
 	{"control_socket", set_text, AT(struct kvl_router_config, control_socket)},
 	{"workers", set_uint, AT(struct kvl_router_config, workers), .min = 1,
 		.max = KVL_WORKERS_MAX},
+	{"cores", set_cores, .offset = 0, .size = sizeof(struct kvl_router_config)},
 	{"pending_slots", set_power, AT(struct kvl_router_config, pending_slots), .min = 1024,
 		.max = 1048576},
 	{"snat_ports", set_snat_ports, AT(struct kvl_router_config, snat_first)},
@@ -92,8 +136,13 @@ static const struct field health_fields[] = {
 void router_walk(struct walk *w, yaml_node_t *value, const char *path, void *object)
 {
 	struct draft *d = object;
+	struct kvl_router_config *r = &d->config->router;
 
-	walk_map(w, value, path, router_fields, COUNT(router_fields), &d->config->router, NULL);
+	walk_map(w, value, path, router_fields, COUNT(router_fields), r, NULL);
+	if (r->core_count != 0 && r->core_count < r->workers + 1)
+		walk_fault(w, walk_pos(value), path, NULL,
+			"cores names %u CPUs, but %u workers and the control core need %u",
+			r->core_count, r->workers, r->workers + 1);
 }
 
 void health_walk(struct walk *w, yaml_node_t *value, const char *path, void *object)
@@ -122,6 +171,7 @@ void router_defaults(struct kvl_config *config)
 		.hugepages = KVL_HUGE_AUTO,
 		.max_nodes = 1024,
 	};
+	config->reports = (struct kvl_reports_config){.port = 11290, .interval_ms = 2000};
 	config->health = (struct kvl_health_config){
 		.timeouts_to_down = 3,
 		.probe_interval_ms = 500,

@@ -12,9 +12,60 @@ static int set_placement(const struct field *f, const char *text, void *to, char
 
 	if (kvl_placement_parse(text, kind) == 0)
 		return 0;
-	snprintf(why, size, "must be ring (consistent_hashing) or modulo (hash_modulo)");
+	snprintf(why, size,
+		"must be ring (consistent_hashing), modulo (hash_modulo), rendezvous, maglev, "
+		"jump, ketama or ketama_unweighted");
 	return -EINVAL;
 }
+
+/* Bytes that a key of the text protocol may have, and a configuration can show. */
+static bool marks_good(const char *text, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text[i] <= ' ' || text[i] >= 0x7f)
+			return false;
+	return strlen(text) == count;
+}
+
+static int set_hash_tag(const struct field *f, const char *text, void *to, char *why, size_t size)
+{
+	struct kvl_hash_rule *rule = to;
+
+	if (strlen(text) != 2 || !marks_good(text, 2)) {
+		snprintf(why, size, "must be two printable characters, like \"{}\"");
+		return -EINVAL;
+	}
+	rule->open = text[0];
+	rule->close = text[1];
+	rule->on = 1;
+	return 0;
+}
+
+static int set_hash_separator(
+	const struct field *f, const char *text, void *to, char *why, size_t size)
+{
+	struct kvl_hash_rule *rule = to;
+
+	if (strlen(text) != 1 || !marks_good(text, 1)) {
+		snprintf(why, size, "must be one printable character, like \":\"");
+		return -EINVAL;
+	}
+	rule->separator = text[0];
+	rule->on = 1;
+	return 0;
+}
+
+static const struct choice keyless[] = {
+	{"local", KVL_KEYLESS_LOCAL},
+	{"round_robin", KVL_KEYLESS_ROUND_ROBIN},
+	{0},
+};
+
+static const struct choice partials[] = {
+	{"miss", KVL_PARTIAL_MISS},
+	{"error", KVL_PARTIAL_ERROR},
+	{0},
+};
 
 static const struct choice modes[] = {
 	{"nat", KVL_MODE_NAT},
@@ -42,6 +93,14 @@ const struct field service_fields[SERVICE_FIELDS] = {
 		.max = UINT64_MAX},
 	[SERVICE_TIMEOUT] = {"timeout_ms", set_uint, AT(struct kvl_service_config, timeout_ms),
 		.min = 1, .max = 60000},
+	[SERVICE_SCORING] = {"scoring", .nested = scoring_walk},
+	[SERVICE_KEYLESS] = {"keyless", set_choice, AT(struct kvl_service_config, keyless),
+		.choices = keyless},
+	[SERVICE_PARTIAL] = {"partial", set_choice, AT(struct kvl_service_config, partial),
+		.choices = partials},
+	[SERVICE_HASH_TAG] = {"hash_tag", set_hash_tag, AT(struct kvl_service_config, hash_rule)},
+	[SERVICE_HASH_SEPARATOR] = {"hash_separator", set_hash_separator,
+		AT(struct kvl_service_config, hash_rule)},
 };
 
 static const struct kvl_service_config service_default = {
@@ -82,6 +141,7 @@ static void service_walk(struct walk *w, yaml_node_t *element, const char *path,
 	struct service_draft *s = &d->services[d->service_count];
 
 	s->config = service_default;
+	s->config.scoring = scoring_default();
 	s->config.line = walk_pos(element).line;
 	snprintf(s->path, sizeof(s->path), "%s", path);
 	w->faulty = false;

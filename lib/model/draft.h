@@ -19,6 +19,11 @@ enum service_field {
 	SERVICE_VNODES,
 	SERVICE_SEED,
 	SERVICE_TIMEOUT,
+	SERVICE_SCORING,
+	SERVICE_KEYLESS,
+	SERVICE_PARTIAL,
+	SERVICE_HASH_TAG,
+	SERVICE_HASH_SEPARATOR,
 	SERVICE_FIELDS,
 };
 
@@ -36,6 +41,7 @@ enum node_field {
 	NODE_HOST,
 	NODE_ZONE,
 	NODE_POOL,
+	NODE_KETAMA_NAME,
 	NODE_WEIGHT,
 	NODE_NEXTHOP,
 	NODE_FIELDS,
@@ -74,6 +80,7 @@ struct kvl_config *draft_result(
 /* Parts of the file: what walk_map() calls for `router:` and so on. object is the draft. */
 void router_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void health_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+void reports_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void ports_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void services_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void nodes_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
@@ -92,6 +99,10 @@ void pools_check(struct draft *d, struct walk *services, struct walk *nodes);
 /* Says why and leaves this node out. */
 __attribute__((format(printf, 6, 7))) void node_leave_out(struct draft *d, struct walk *w,
 	struct node_draft *node, enum node_field field, const char *value, const char *format, ...);
+
+/* config_scoring.c */
+void scoring_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+struct kvl_scoring_config scoring_default(void);
 
 extern const struct field service_fields[SERVICE_FIELDS];
 extern const struct field node_fields[NODE_FIELDS];

@@ -12,12 +12,42 @@ static uint32_t line_up(size_t n)
 	return (n + LINE - 1) & ~(size_t)(LINE - 1);
 }
 
+static uint32_t members_total(const struct kvl_root_spec *spec)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < spec->service_count; i++)
+		n += spec->services[i].member_count;
+	return n;
+}
+
 size_t kvl_root_size(const struct kvl_root_spec *spec)
 {
 	return line_up(sizeof(struct kvl_root))
 	       + line_up(spec->service_count * sizeof(struct kvl_root_service))
 	       + line_up(spec->node_count * sizeof(struct kvl_root_node))
-	       + line_up((size_t)KVL_CLASSES * spec->node_count * sizeof(uint16_t));
+	       + line_up((size_t)KVL_CLASSES * spec->node_count * sizeof(uint16_t))
+	       + line_up(members_total(spec) * sizeof(uint16_t));
+}
+
+/* Copies every service's members to `at` and points the root's services at them. */
+static int members_fill(struct kvl_root *root, const struct kvl_root_spec *spec, uint16_t *at)
+{
+	struct kvl_root_service *services = (void *)((char *)root + root->services_off);
+	const struct kvl_root_node *nodes = kvl_root_nodes(root);
+
+	for (uint32_t i = 0; i < root->service_count; i++) {
+		for (uint32_t k = 0; k < services[i].member_count; k++) {
+			uint16_t n = spec->services[i].members[k];
+
+			if (n >= root->node_count || !(nodes[n].flags & KVL_NODE_PRESENT))
+				return -EINVAL;
+			at[k] = n;
+		}
+		services[i].members = at;
+		at += services[i].member_count;
+	}
+	return 0;
 }
 
 static int vips_fill(struct kvl_root *root)
@@ -59,8 +89,8 @@ static int rows_check(const struct kvl_root *root, const struct kvl_placement *p
 	return 0;
 }
 
-static int root_check(const struct kvl_root *root, const struct kvl_root_spec *spec,
-	uint32_t port_count)
+static int root_check(
+	const struct kvl_root *root, const struct kvl_root_spec *spec, uint32_t port_count)
 {
 	const struct kvl_root_service *services = kvl_root_services(root);
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
@@ -112,8 +142,8 @@ int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_
 	root->node_count = spec->node_count;
 	root->size = kvl_root_size(spec);
 	root->services_off = line_up(sizeof(*root));
-	root->nodes_off = root->services_off
-			  + line_up(spec->service_count * sizeof(*spec->services));
+	root->nodes_off =
+		root->services_off + line_up(spec->service_count * sizeof(*spec->services));
 	root->weights_off = root->nodes_off + line_up(spec->node_count * sizeof(*spec->nodes));
 
 	if (spec->service_count != 0)
@@ -126,7 +156,11 @@ int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_
 			(size_t)KVL_CLASSES * spec->node_count * sizeof(*spec->weights));
 	}
 
-	rc = vips_fill(root);
+	rc = members_fill(root, spec,
+		(void *)((char *)memory + root->weights_off
+			 + line_up((size_t)KVL_CLASSES * spec->node_count * sizeof(uint16_t))));
+	if (rc == 0)
+		rc = vips_fill(root);
 	if (rc == 0)
 		rc = root_check(root, spec, port_count);
 	if (rc == 0)

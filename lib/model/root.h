@@ -7,6 +7,7 @@
 
 #include "lib/model/addr.h"
 #include "lib/model/config.h"
+#include "lib/ring/lookup.h"
 #include "lib/ring/placement.h"
 
 /*
@@ -48,16 +49,31 @@ _Static_assert(sizeof(struct kvl_root_node) == 64, "one cache line a node");
 
 struct kvl_root_service {
 	struct kvl_addr address;
-	uint16_t port; /* host order */
+	uint16_t port;   /* host order */
 	uint16_t number; /* stable, see numbers.h */
 	uint8_t mode;    /* enum kvl_mode */
 	uint8_t replication;
-	uint8_t pad[2];
+	uint8_t choice; /* enum kvl_choice, among the candidates of a read when N > 1 */
+	uint8_t keyless : 4, partial : 4; /* enum kvl_keyless, kvl_partial */
 	uint32_t timeout_ms;
-	uint32_t reserved;
+	uint32_t explore; /* `least`: of 2^32 draws so many go to any candidate by chance */
+	struct kvl_hash_rule hash_rule;
+	uint32_t member_count;
 	uint64_t seed;
 	const struct kvl_placement *placement; /* on the reader's NUMA node; outlives the root */
+	/* Numbers of the nodes in its pool; a root has its own copy, in the order given. */
+	const uint16_t *members;
 };
+_Static_assert(sizeof(struct kvl_root_service) == 64, "one cache line a service");
+
+/* The hash of a key by the service's rule, seed and placement: what its lookups take. */
+static inline uint64_t kvl_service_hash(
+	const struct kvl_root_service *s, const uint8_t *key, size_t len)
+{
+	if (__builtin_expect(s->hash_rule.on, 0))
+		kvl_hash_part(&s->hash_rule, &key, &len);
+	return kvl_placement_key_hash(s->placement, key, len, s->seed);
+}
 
 #define KVL_VIP_SLOTS 256 /* at least twice KVL_SERVICES_MAX: short probes */
 #define KVL_VIP_EMPTY UINT8_MAX
@@ -113,7 +129,7 @@ static inline const uint16_t *kvl_root_weights(const struct kvl_root *root, unsi
 {
 	const uint16_t *all = (const void *)((const char *)root + root->weights_off);
 
-	return all + (size_t)class * root->node_count;
+	return all + (size_t) class * root->node_count;
 }
 
 /* First slot of an IPv4 VIP. Fibonacci hashing: the product's top bits mix all input bits. */
@@ -125,8 +141,8 @@ static inline uint32_t kvl_vip_slot(uint32_t address_be, uint16_t port)
 }
 
 /* The service of an IPv4 address (network order) and port (host order); NULL when there is none. */
-static inline const struct kvl_root_service *kvl_root_service_v4(const struct kvl_root *root,
-	uint32_t address_be, uint16_t port)
+static inline const struct kvl_root_service *kvl_root_service_v4(
+	const struct kvl_root *root, uint32_t address_be, uint16_t port)
 {
 	const struct kvl_root_service *services = kvl_root_services(root);
 	uint32_t slot = kvl_vip_slot(address_be, port);

@@ -26,7 +26,7 @@ static const char *value_show(const char *value, char out[VALUE_SHOWN + 4])
 {
 	size_t n = 0;
 
-	for (; value[n] != '\0' && n < VALUE_SHOWN; n++)
+	for (; n < VALUE_SHOWN && value[n] != '\0'; n++)
 		out[n] = isprint((unsigned char)value[n]) ? value[n] : '?';
 	strcpy(out + n, value[n] != '\0' ? "..." : "");
 	return out;
@@ -98,11 +98,16 @@ static void scalar_walk(struct walk *w, const yaml_node_t *value, const char *pa
 		return;
 	}
 	if (strlen(text) != value->data.scalar.length) {
-		walk_fault(w, walk_pos(value), path, text, "must not contain a zero byte");
+		walk_fault(w, walk_pos(value), path, f->secret ? NULL : text,
+			"must not contain a zero byte");
 		return;
 	}
 	if (f->set(f, text, (char *)object + f->offset, why, sizeof(why)) < 0) {
-		walk_fault(w, walk_pos(value), path, *text != '\0' ? text : "\"\"", "%s", why);
+		walk_fault(w, walk_pos(value), path,
+			f->secret       ? NULL
+			: *text != '\0' ? text
+					: "\"\"",
+			"%s", why);
 		return;
 	}
 	if (f->flag != 0)

@@ -54,6 +54,7 @@ struct field {
 	uint64_t min, max;
 	const struct choice *choices; /* ends with a name of NULL */
 	bool required;
+	bool secret; /* its value is not repeated in messages */
 };
 
 /*

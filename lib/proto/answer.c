@@ -39,23 +39,29 @@ static size_t text_answer(const char *text, uint8_t *out)
 	return len;
 }
 
+size_t kvl_command_answer(enum kvl_verdict verdict, const struct kvl_request *req,
+	const uint8_t *command, uint8_t *out)
+{
+	if (!answer_wanted(verdict, req))
+		return 0;
+	if (req->proto == KVL_PROTO_BINARY)
+		return binary_error(verdict, verdicts[verdict].answer, command, out);
+	return text_answer(verdicts[verdict].answer, out);
+}
+
 size_t kvl_request_answer(enum kvl_verdict verdict, const struct kvl_request *req,
 	const uint8_t *payload, size_t len, uint8_t out[KVL_ANSWER_MAX])
 {
 	static const uint8_t sequence_0_total_1[] = {0, 0, 0, 1, 0, 0};
 	size_t body;
 
-	if (len < KVL_FRAME_LEN || !answer_wanted(verdict, req))
+	if (len < KVL_FRAME_LEN
+		|| (req->proto == KVL_PROTO_BINARY && len < KVL_FRAME_LEN + BINARY_HEADER_LEN))
 		return 0;
 
-	const char *text = verdicts[verdict].answer;
 	uint8_t id[2] = {payload[0], payload[1]};
 
-	if (req->proto == KVL_PROTO_BINARY)
-		body = binary_answer(verdict, text, payload, len, out + KVL_FRAME_LEN,
-			KVL_ANSWER_MAX - KVL_FRAME_LEN);
-	else
-		body = text_answer(text, out + KVL_FRAME_LEN);
+	body = kvl_command_answer(verdict, req, payload + KVL_FRAME_LEN, out + KVL_FRAME_LEN);
 	if (body == 0)
 		return 0;
 	memcpy(out, id, sizeof(id));

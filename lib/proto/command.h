@@ -27,6 +27,9 @@ enum kvl_verdict meta_debug(COMMAND_ARGS);
 /* The commands that are never forwarded, and everything unknown: `p` is at the word itself. */
 enum kvl_verdict word_command(COMMAND_ARGS);
 
+/* Any text or meta command at `p`, KVL_FRAME_LEN bytes or more behind `base`. */
+enum kvl_verdict command_parse(COMMAND_ARGS);
+
 /* The line is well-formed and ended: nothing may follow it. */
 static inline enum kvl_verdict line_alone(const struct line *l)
 {

@@ -115,6 +115,8 @@ static inline void meta_note(struct kvl_request *req, enum kvl_op op, const stru
 		req->flags |= KVL_REQ_QUIET;
 	if (f->seen & FLAG('b'))
 		req->flags |= KVL_REQ_KEY_BASE64;
+	if (f->seen & FLAGS_PROXY)
+		req->flags |= KVL_REQ_PROXY;
 	if (op == KVL_OP_MG && (f->seen & FLAGS_MG_WRITE))
 		req->kind = KVL_KIND_WRITE;
 	if (meta_idempotent(op, f))
@@ -144,7 +146,9 @@ static META_INLINE enum kvl_verdict meta_parse(
 		return KVL_REQUEST_META_KEY;
 	meta_note(req, shape->op, &f);
 	req->value_len = value_len;
-	return shape->op == KVL_OP_MS ? value_check(l, value_len) : line_alone(l);
+	verdict = shape->op == KVL_OP_MS ? value_check(l, value_len) : line_alone(l);
+	return verdict == KVL_REQUEST_OK && (f.seen & FLAGS_PROXY) ? KVL_REQUEST_PROXY_TOKEN
+								   : verdict;
 }
 
 static META_INLINE enum kvl_verdict meta_command(COMMAND_ARGS, struct meta_shape shape)

@@ -11,12 +11,12 @@
  * reader looks at no more than the frame and the first few bytes, and believes no length in it.
  */
 enum kvl_reply_kind {
-	KVL_REPLY_OTHER,  /* anything else: numbers, VERSION, a continuation datagram (sequence > 0) */
-	KVL_REPLY_HIT,    /* VALUE, VA, binary get success */
-	KVL_REPLY_MISS,   /* END alone, EN, NF, NOT_FOUND, header-only (total 0) */
-	KVL_REPLY_OK,     /* STORED, DELETED, TOUCHED, OK, HD */
-	KVL_REPLY_NOT,    /* NOT_STORED, EXISTS, NS, EX: understood and declined */
-	KVL_REPLY_ERROR,  /* ERROR, CLIENT_ERROR, object too large: the request's fault */
+	KVL_REPLY_OTHER, /* anything else: numbers, VERSION, a continuation datagram (sequence > 0) */
+	KVL_REPLY_HIT,   /* VALUE, VA, binary get success */
+	KVL_REPLY_MISS,  /* END alone, EN, NF, NOT_FOUND, header-only (total 0) */
+	KVL_REPLY_OK,    /* STORED, DELETED, TOUCHED, OK, HD */
+	KVL_REPLY_NOT,   /* NOT_STORED, EXISTS, NS, EX: understood and declined */
+	KVL_REPLY_ERROR, /* ERROR, CLIENT_ERROR, object too large: the request's fault */
 	KVL_REPLY_REJECT, /* SERVER_ERROR, binary busy / out of memory: the node's fault (SPEC 4.3) */
 	KVL_REPLY_COUNT
 };

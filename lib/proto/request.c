@@ -3,6 +3,7 @@
 #include "lib/proto/base64.h"
 #include "lib/proto/binary.h"
 #include "lib/proto/command.h"
+#include "lib/proto/get.h"
 
 /* Nothing longer is a UDP payload; offsets are 16 bits. */
 #define PAYLOAD_MAX UINT16_MAX
@@ -87,32 +88,10 @@ static inline void meta_is(struct kvl_request *req, enum kvl_op op, enum kvl_kin
 	command_is(req, op, kind);
 }
 
-/*
- * A get of one key and nothing else, CR LF at the very end: nearly all traffic of most services.
- * False for all others, right or wrong.
- */
-static inline bool get_fast(COMMAND_ARGS)
-{
-	const uint8_t *stop = scan_stop(base, p, end);
-	size_t len = stop - p;
-
-	if (end - stop != 2 || stop[0] != '\r' || stop[1] != '\n' || len - 1 >= KVL_KEY_MAX)
-		return false;
-	*req = (struct kvl_request){.key_off = p - base,
-		.key_len = len,
-		.op = KVL_OP_GET,
-		.kind = KVL_KIND_READ,
-		.flags = KVL_REQ_IDEMPOTENT};
-	return true;
-}
-
 static inline enum kvl_verdict dispatch(COMMAND_ARGS)
 {
 	uint32_t word = load32(p);
 
-	if (__builtin_expect(word == WORD4('g', 'e', 't', ' '), 1)
-		&& __builtin_expect(get_fast(base, p + 4, end, req), 1))
-		return KVL_REQUEST_OK;
 	*req = (struct kvl_request){0};
 	switch (word) {
 	case WORD4('g', 'e', 't', ' '):
@@ -169,12 +148,23 @@ static __attribute__((cold, noinline)) enum kvl_verdict odd_request(
 	if (verdict != KVL_REQUEST_OK)
 		return verdict;
 	if (*p == BINARY_REQUEST)
-		return binary_request(p, payload + len, req);
+		return binary_request(payload, p, payload + len, req);
 	return word_command(payload, p, payload + len, req);
+}
+
+enum kvl_verdict command_parse(COMMAND_ARGS)
+{
+	if (end - p < (ptrdiff_t)(KEYED_MIN - KVL_FRAME_LEN)) {
+		*req = (struct kvl_request){0};
+		return word_command(base, p, end, req);
+	}
+	return dispatch(base, p, end, req);
 }
 
 enum kvl_verdict kvl_request_parse(const uint8_t *payload, size_t len, struct kvl_request *req)
 {
+	if (__builtin_expect(kvl_get_parse(payload, len, req), 1))
+		return KVL_REQUEST_OK;
 	if (__builtin_expect(len - KEYED_MIN > PAYLOAD_MAX - KEYED_MIN || payload[4] != 0
 				     || payload[5] != 1 || payload[8] == BINARY_REQUEST,
 		    0))
@@ -182,15 +172,9 @@ enum kvl_verdict kvl_request_parse(const uint8_t *payload, size_t len, struct kv
 	return dispatch(payload, payload + KVL_FRAME_LEN, payload + len, req);
 }
 
-const uint8_t *kvl_request_key(const uint8_t *payload, const struct kvl_request *req,
-	uint8_t scratch[KVL_KEY_MAX], size_t *len)
+const uint8_t *kvl_request_key_decoded(
+	const uint8_t *key, size_t wire_len, uint8_t scratch[KVL_KEY_MAX], size_t *len)
 {
-	const uint8_t *key = payload + req->key_off;
-
-	if (__builtin_expect(req->flags & KVL_REQ_KEY_BASE64, 0)) {
-		*len = base64_key_decode(key, req->key_len, scratch);
-		return scratch;
-	}
-	*len = req->key_len;
-	return key;
+	*len = base64_key_decode(key, wire_len, scratch);
+	return scratch;
 }

@@ -4,15 +4,16 @@
 #include "lib/proto/request_test.h"
 
 /* Shorthands for the tables only. */
-#define K10  "0123456789"
-#define K50  K10 K10 K10 K10 K10
-#define K250 K50 K50 K50 K50 K50
-#define R    KVL_KIND_READ
-#define W    KVL_KIND_WRITE
-#define IDEM KVL_REQ_IDEMPOTENT
-#define Q    KVL_REQ_QUIET
-#define B64  KVL_REQ_KEY_BASE64
-#define GOOD KVL_REQUEST_OK
+#define K10   "0123456789"
+#define K50   K10 K10 K10 K10 K10
+#define K250  K50 K50 K50 K50 K50
+#define R     KVL_KIND_READ
+#define W     KVL_KIND_WRITE
+#define IDEM  KVL_REQ_IDEMPOTENT
+#define Q     KVL_REQ_QUIET
+#define B64   KVL_REQ_KEY_BASE64
+#define PROXY KVL_REQ_PROXY
+#define GOOD  KVL_REQUEST_OK
 
 static const struct request_case good_cases[] = {
 	{"get", TEXT("get foo\r\n"), GOOD, KVL_OP_GET, R, IDEM, "foo", 0},
@@ -69,8 +70,10 @@ static const struct request_case good_cases[] = {
 	{"mg v", TEXT("mg foo v\r\n"), GOOD, KVL_OP_MG, R, IDEM, "foo", 0},
 	{"mg quiet, opaque", TEXT("mg foo v t f c k O123 q s h l u\r\n"), GOOD, KVL_OP_MG, R,
 		IDEM | Q, "foo", 0},
-	{"mg with hints", TEXT("mg foo v Pany/thing Lhere\r\n"), GOOD, KVL_OP_MG, R, IDEM, "foo",
-		0},
+	{"mg with hints", TEXT("mg foo v Pany/thing Lhere\r\n"), KVL_REQUEST_PROXY_TOKEN, KVL_OP_MG,
+		R, IDEM | PROXY, "foo", 0},
+	{"ms with a hint", TEXT("ms foo 1 q Lx\r\nP\r\n"), KVL_REQUEST_PROXY_TOKEN, KVL_OP_MS, W,
+		Q | PROXY, "foo", 1},
 	{"mg vivify", TEXT("mg foo v N30\r\n"), GOOD, KVL_OP_MG, W, 0, "foo", 0},
 	{"mg recache", TEXT("mg foo R30 v\r\n"), GOOD, KVL_OP_MG, W, 0, "foo", 0},
 	{"mg touch", TEXT("mg foo T-1\r\n"), GOOD, KVL_OP_MG, W, 0, "foo", 0},
@@ -83,8 +86,8 @@ static const struct request_case good_cases[] = {
 		"\xfb\xff\xbf", 0},
 	{"opaque of 31", TEXT("mg foo O" K10 K10 K10 "1\r\n"), GOOD, KVL_OP_MG, R, IDEM, "foo", 0},
 	{"empty opaque", TEXT("mg foo O\r\n"), GOOD, KVL_OP_MG, R, IDEM, "foo", 0},
-	{"19 tokens, good", TEXT("mg k P c C1 f h k l O q s t v E1 N1 R1 T1 u\r\n"), GOOD,
-		KVL_OP_MG, W, Q, "k", 0},
+	{"19 tokens, good", TEXT("mg k P c C1 f h k l O q s t v E1 N1 R1 T1 u\r\n"),
+		KVL_REQUEST_PROXY_TOKEN, KVL_OP_MG, W, Q | PROXY, "k", 0},
 	{"ms", TEXT("ms foo 3\r\nbar\r\n"), GOOD, KVL_OP_MS, W, 0, "foo", 3},
 	{"ms all", TEXT("ms Zm9v 3 b c C1 F4294967295 I k O1 q s T0 MS N0\r\nbar\r\n"), GOOD,
 		KVL_OP_MS, W, Q | B64, "foo", 3},

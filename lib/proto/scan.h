@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -35,6 +36,17 @@ static inline const uint8_t *scan_stop_portable(const uint8_t *p, const uint8_t 
 	return p;
 }
 
+#ifdef __SSE2__
+/* The stop bytes among 16, as bits. */
+static inline unsigned stops16(const uint8_t *p)
+{
+	__m128i v = _mm_loadu_si128((const __m128i *)p);
+	__m128i least = _mm_min_epu8(v, _mm_set1_epi8(SCAN_STOP_MAX));
+
+	return _mm_movemask_epi8(_mm_cmpeq_epi8(least, v));
+}
+#endif
+
 /*
  * The first stop byte in [p, end), or end. `base` <= p is the start of readable memory: the last
  * bytes are read with a load that ends at `end` and begins before p, so that nothing beyond the
@@ -43,25 +55,44 @@ static inline const uint8_t *scan_stop_portable(const uint8_t *p, const uint8_t 
 static inline const uint8_t *scan_stop(const uint8_t *base, const uint8_t *p, const uint8_t *end)
 {
 #ifdef __SSE2__
-	const __m128i limit = _mm_set1_epi8(SCAN_STOP_MAX);
-
 	while (end - p >= 16) {
-		__m128i v = _mm_loadu_si128((const __m128i *)p);
-		unsigned hit = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(v, limit), v));
+		unsigned hit = stops16(p);
 
 		if (hit != 0)
 			return p + __builtin_ctz(hit);
 		p += 16;
 	}
 	if (__builtin_expect(end - base >= 16, 1)) {
-		__m128i v = _mm_loadu_si128((const __m128i *)(end - 16));
-		unsigned hit = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(v, limit), v));
+		unsigned hit = stops16(end - 16) >> (16 - (end - p));
 
-		hit >>= 16 - (end - p);
 		return hit != 0 ? p + __builtin_ctz(hit) : end;
 	}
 #endif
 	return scan_stop_portable(p, end);
+}
+
+/* True if [p, p + len) holds no stop byte. The 16 bytes before p + len must be readable. */
+static inline bool scan_clear(const uint8_t *p, size_t len)
+{
+#ifdef __SSE2__
+	const uint8_t *end = p + len;
+
+	for (; len > 16; p += 16, len -= 16) {
+		if (stops16(p) != 0)
+			return false;
+	}
+	return stops16(end - 16) >> (16 - len) == 0;
+#else
+	return scan_stop_portable(p, p + len) == p + len;
+#endif
+}
+
+static inline uint64_t load64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
 }
 
 static inline uint32_t load32(const uint8_t *p)

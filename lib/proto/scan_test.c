@@ -26,6 +26,9 @@ static void scans_agree(void **state)
 
 				assert_ptr_equal(scan_stop(block, p, block + len), want);
 				assert_ptr_equal(scan_stop_portable(p, block + len), want);
+				if (len >= 16)
+					assert_int_equal(scan_clear(p, block + len - p),
+						want == block + len);
 			}
 		}
 		free(block);

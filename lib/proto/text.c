@@ -62,8 +62,10 @@ static bool noreply_maybe(struct line *l, struct kvl_request *req)
 
 	if (line_token(l) != 7 || memcmp(token, "noreply", 7) != 0)
 		return false;
+	if (line_more(l))
+		return false; /* memcached looks for it in the last place only */
 	req->flags |= KVL_REQ_QUIET;
-	return !line_more(l);
+	return true;
 }
 
 /* The end of a command without a value. */
@@ -115,9 +117,9 @@ enum kvl_verdict text_storage(COMMAND_ARGS)
 		verdict = KVL_REQUEST_ARGS;
 	if (verdict == KVL_REQUEST_OK)
 		verdict = line_finish(&l) ? value_check(&l, len) : KVL_REQUEST_FORMAT;
+	req->value_len = len;
 	if (__builtin_expect(verdict != KVL_REQUEST_OK, 0))
 		return request_fault(verdict, base, end, req);
-	req->value_len = len;
 	return KVL_REQUEST_OK;
 }
 

@@ -39,6 +39,7 @@ static inline struct kvl_member *fleet_add(struct fleet *f, int host, int zone, 
 		.zone = f->zone[i],
 		.weight = weight,
 		.number = (uint16_t)i,
+		.server = f->id[i],
 	};
 	return &f->members[i];
 }

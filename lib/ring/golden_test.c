@@ -72,10 +72,10 @@ static void test_placement(void **state)
 	static const struct kvl_placement_params params = {
 		.kind = KVL_PLACE_RING, .replication = 2, .vnodes = 4, .seed = 42};
 	static const struct kvl_member members[] = {
-		{"mc-a", "h1", "z1", 100, 0},
-		{"mc-b", "h1", "z2", 50, 1},
-		{"mc-c", "h2", "z1", 200, 2},
-		{"mc-d", "", "z3", 100, 3},
+		{"mc-a", "h1", "z1", 100, 0, ""},
+		{"mc-b", "h1", "z2", 50, 1, ""},
+		{"mc-c", "h2", "z1", 200, 2, ""},
+		{"mc-d", "", "z3", 100, 3, ""},
 	};
 	static const struct {
 		uint64_t value;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/ring/hash.h"
 #include "lib/ring/placement.h"
 
 /*
@@ -24,8 +25,9 @@ struct kvl_placement {
 	uint32_t modulo;      /* divisor when the kind is modulo (1 when empty), else 0 */
 	uint32_t index_shift; /* hash >> index_shift is the bucket */
 	uint32_t token_count;
-	uint32_t preferred; /* length of the preference list of every row */
-	uint64_t index_at;  /* offsets from the block's start, bytes */
+	enum kvl_hash_kind hash; /* of keys, see kvl_placement_key_hash() */
+	uint32_t preferred;      /* length of the preference list of every row */
+	uint64_t index_at;       /* offsets from the block's start, bytes */
 	uint64_t token_at;
 	uint64_t row_at;
 	uint64_t size;
@@ -54,6 +56,15 @@ static inline uint32_t kvl_placement_preferred(const struct kvl_placement *p)
 	return p->preferred;
 }
 
+/* The hash that the stages below take: of the key's bytes, as the placement wants it. */
+static inline uint64_t kvl_placement_key_hash(
+	const struct kvl_placement *p, const void *key, size_t len, uint64_t seed)
+{
+	if (__builtin_expect(p->hash != KVL_HASH_XXH3, 0))
+		return kvl_ketama_hash(p->hash, key, len);
+	return kvl_key_hash(key, len, seed);
+}
+
 /* Stage 1 of a burst. Modulo needs no memory to find its row. */
 static inline void kvl_placement_prefetch_index(const struct kvl_placement *p, uint64_t hash)
 {
@@ -61,24 +72,26 @@ static inline void kvl_placement_prefetch_index(const struct kvl_placement *p, u
 		__builtin_prefetch(kvl_placement_index(p) + (hash >> p->index_shift));
 }
 
-/* Stage 2: reads the index. */
-static inline void kvl_placement_prefetch_token(const struct kvl_placement *p, uint64_t hash)
+/* Stage 2: reads the index. Where the search starts; the token itself for modulo. */
+static inline uint32_t kvl_placement_start(const struct kvl_placement *p, uint64_t hash)
 {
-	if (p->modulo == 0)
-		__builtin_prefetch(
-			kvl_placement_values(p) + kvl_placement_index(p)[hash >> p->index_shift]);
-}
-
-/* First token at or above the hash, wrapping to token 0 behind the last. */
-static inline uint32_t kvl_placement_find(const struct kvl_placement *p, uint64_t hash)
-{
-	const uint64_t *value = kvl_placement_values(p);
 	uint32_t i;
 
-	if (p->modulo != 0)
+	if (__builtin_expect(p->modulo != 0, 0))
 		return (uint32_t)(hash % p->modulo);
-
 	i = kvl_placement_index(p)[hash >> p->index_shift];
+	__builtin_prefetch(kvl_placement_values(p) + i);
+	return i;
+}
+
+/* Stage 3: first token at or above the hash, wrapping to token 0 behind the last. */
+static inline uint32_t kvl_placement_find_from(
+	const struct kvl_placement *p, uint64_t hash, uint32_t i)
+{
+	const uint64_t *value = kvl_placement_values(p);
+
+	if (__builtin_expect(p->modulo != 0, 0))
+		return i;
 	/* Two steps without a branch: whether one token is passed over is a coin's toss, that more
 	 * than two are is rare enough to predict. */
 	i += (uint32_t)(value[i] < hash) + (uint32_t)(value[i + 1] < hash);
@@ -87,7 +100,13 @@ static inline uint32_t kvl_placement_find(const struct kvl_placement *p, uint64_
 	return i == p->token_count ? 0 : i;
 }
 
-/* Stage 3, optional: the row, before kvl_placement_row() is followed. */
+/* Both at once, for a single key. */
+static inline uint32_t kvl_placement_find(const struct kvl_placement *p, uint64_t hash)
+{
+	return kvl_placement_find_from(p, hash, kvl_placement_start(p, hash));
+}
+
+/* Stage 4, optional: the row, before kvl_placement_row() is followed. */
 static inline void kvl_placement_prefetch_row(const struct kvl_placement *p, uint32_t token)
 {
 	__builtin_prefetch(kvl_placement_row(p, token));

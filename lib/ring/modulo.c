@@ -10,8 +10,8 @@ static uint64_t modulo_share(const struct kvl_placement_params *params, const st
 	return share > 0 ? share : 1;
 }
 
-static void modulo_place(const struct kvl_placement_params *params,
-	const struct kvl_member *members, size_t count, struct token *tokens)
+static int modulo_place(const struct kvl_placement_params *params, const struct kvl_member *members,
+	size_t count, struct token *tokens)
 {
 	size_t n = 0;
 
@@ -21,11 +21,13 @@ static void modulo_place(const struct kvl_placement_params *params,
 		for (uint64_t i = 0; i < share; i++, n++)
 			tokens[n] = (struct token){.value = n, .owner = (uint32_t)m};
 	}
+	return 0;
 }
 
 const struct placement_ops modulo_ops = {
 	.name = "modulo",
 	.alias = "hash_modulo",
+	.remainder = true,
 	.share = modulo_share,
 	.place = modulo_place,
 };

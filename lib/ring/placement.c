@@ -11,9 +11,14 @@
 static const struct placement_ops *const kinds[] = {
 	[KVL_PLACE_RING] = &ring_ops,
 	[KVL_PLACE_MODULO] = &modulo_ops,
+	[KVL_PLACE_RENDEZVOUS] = &rendezvous_ops,
+	[KVL_PLACE_MAGLEV] = &maglev_ops,
+	[KVL_PLACE_JUMP] = &jump_ops,
+	[KVL_PLACE_KETAMA] = &ketama_ops,
+	[KVL_PLACE_KETAMA_UNWEIGHTED] = &ketama_unweighted_ops,
 };
 
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define KINDS KVL_PLACE_KINDS
 
 const char *kvl_placement_name(enum kvl_placement_kind kind)
 {
@@ -32,7 +37,9 @@ int kvl_placement_parse(const char *name, enum kvl_placement_kind *kind)
 
 uint64_t kvl_placement_tokens_for(const struct kvl_placement_params *params, uint32_t weight)
 {
-	return kinds[params->kind]->share(params, &(struct kvl_member){.weight = weight});
+	const struct placement_ops *ops = kinds[params->kind];
+
+	return ops->table != 0 ? 0 : ops->share(params, &(struct kvl_member){.weight = weight});
 }
 
 static bool params_good(const struct kvl_placement_params *params)
@@ -84,22 +91,35 @@ static int members_sort(const struct kvl_member *members, size_t count, struct k
 	return ret;
 }
 
-static int tokens_place(const struct kvl_placement_params *params, const struct kvl_member *members,
-	size_t count, struct token **tokens, uint32_t *n)
+static uint64_t tokens_count(
+	const struct kvl_placement_params *params, const struct kvl_member *members, size_t count)
 {
 	const struct placement_ops *ops = kinds[params->kind];
 	uint64_t sum = 0;
 
+	if (count == 0)
+		return 0;
+	if (ops->table != 0)
+		return ops->table;
+	if (ops->total != NULL)
+		return ops->total(params, members, count);
 	for (size_t i = 0; i < count; i++)
 		sum += ops->share(params, &members[i]);
+	return sum;
+}
+
+static int tokens_place(const struct kvl_placement_params *params, const struct kvl_member *members,
+	size_t count, struct token **tokens, uint32_t *n)
+{
+	uint64_t sum = tokens_count(params, members, count);
+
 	if (sum > KVL_TOKENS_MAX)
 		return -E2BIG;
 	*tokens = calloc(sum + 1, sizeof(**tokens));
 	if (*tokens == NULL)
 		return -ENOMEM;
-	ops->place(params, members, count, *tokens);
 	*n = (uint32_t)sum;
-	return 0;
+	return count == 0 ? 0 : kinds[params->kind]->place(params, members, count, *tokens);
 }
 
 /* Two buckets a token, to the nearest power of two: 1.4 to 2.8. */
@@ -120,9 +140,12 @@ static uint64_t align_up(uint64_t size)
 /* An allocated block with its parts laid out, and no contents. */
 static struct kvl_placement *block_new(const struct kvl_placement_params *params, uint32_t tokens)
 {
-	const uint32_t bits = params->kind == KVL_PLACE_MODULO ? 1 : index_bits(tokens);
+	const struct placement_ops *ops = kinds[params->kind];
+	const bool remainder = ops->remainder || ops->table != 0;
+	const uint32_t bits = remainder ? 1 : index_bits(tokens);
 	struct kvl_placement layout = {
-		.modulo = params->kind == KVL_PLACE_MODULO ? (tokens > 0 ? tokens : 1) : 0,
+		.modulo = remainder ? (tokens > 0 ? tokens : 1) : 0,
+		.hash = ops->hash,
 		.index_shift = 64 - bits,
 		.token_count = tokens,
 		.params = *params,
@@ -181,6 +204,16 @@ void index_fill(uint32_t *index, uint32_t shift, const uint64_t *value, uint32_t
 	}
 }
 
+static int rows_fill(const struct kvl_placement_params *params, const struct kvl_member *members,
+	size_t count, const struct token *tokens, uint32_t n, struct kvl_row *rows, uint32_t *hosts)
+{
+	const struct placement_ops *ops = kinds[params->kind];
+
+	if (ops->rows != NULL && count != 0)
+		return ops->rows(params, members, count, rows, hosts);
+	return preference_rows(members, count, tokens, n, params->replication, rows, hosts);
+}
+
 struct kvl_placement *kvl_placement_build(
 	const struct kvl_placement_params *params, const struct kvl_member *members, size_t count)
 {
@@ -205,7 +238,7 @@ struct kvl_placement *kvl_placement_build(
 	values_fill(p, tokens);
 	index_fill(block_index(p), p->index_shift, block_values(p), n);
 	memset(block_rows(p), 0xff, sizeof(struct kvl_row)); /* KVL_NODE_NONE, when empty */
-	ret = preference_rows(sorted, count, tokens, n, params->replication, block_rows(p), &hosts);
+	ret = rows_fill(params, sorted, count, tokens, n, block_rows(p), &hosts);
 	if (ret < 0)
 		goto out;
 	p->preferred = hosts < params->replication ? hosts : params->replication;

@@ -14,12 +14,18 @@
  */
 
 enum kvl_placement_kind {
-	KVL_PLACE_RING,   /* consistent hashing with virtual nodes */
-	KVL_PLACE_MODULO, /* hash % n over the members in id order */
+	KVL_PLACE_RING,       /* consistent hashing with virtual nodes */
+	KVL_PLACE_MODULO,     /* hash % n over the members in id order */
+	KVL_PLACE_RENDEZVOUS, /* highest random weight, by slot */
+	KVL_PLACE_MAGLEV,
+	KVL_PLACE_JUMP,
+	KVL_PLACE_KETAMA,            /* libmemcached's KETAMA_WEIGHTED; twemproxy's ketama */
+	KVL_PLACE_KETAMA_UNWEIGHTED, /* libmemcached's KETAMA */
+	KVL_PLACE_KINDS
 };
 
-#define KVL_REPLICATION_MAX 5   /* N: preference list length */
-#define KVL_ROW_MAX         8   /* candidates in a row: N, then the walk goes on (extended) */
+#define KVL_REPLICATION_MAX 5 /* N: preference list length */
+#define KVL_ROW_MAX         8 /* candidates in a row: N, then the walk goes on (extended) */
 #define KVL_VNODES_MAX      1000
 #define KVL_VNODES_DEFAULT  160 /* ketama's figure */
 #define KVL_NODE_NONE       UINT16_MAX
@@ -38,6 +44,8 @@ struct kvl_member {
 	const char *zone; /* "" = a zone shared by all such members */
 	uint32_t weight;  /* 100 = one share */
 	uint16_t number;  /* what rows hold; unique, below KVL_NODE_NONE */
+	/* ketama only: the name that libmemcached's clients know the server by. */
+	const char *server;
 };
 
 /*
@@ -61,8 +69,8 @@ struct kvl_placement;
  * members of one id or one number), E2BIG (more than KVL_TOKENS_MAX tokens), ENOMEM.
  * No members at all is valid: every lookup gives an empty row.
  */
-struct kvl_placement *kvl_placement_build(const struct kvl_placement_params *params,
-	const struct kvl_member *members, size_t count);
+struct kvl_placement *kvl_placement_build(
+	const struct kvl_placement_params *params, const struct kvl_member *members, size_t count);
 
 /* Memory bound: 24 bytes a token and 6 to 12 of index, so at most 128 MiB a replica. */
 #define KVL_TOKENS_MAX      (4u << 20)
@@ -86,11 +94,12 @@ size_t kvl_placement_size(const struct kvl_placement *placement);
 /* Hash of a key: XXH3-64 with the service's seed (SPEC 2.1). Inline in hash.h: kvl_key_hash(). */
 
 /*
- * Lookup, in three steps so that a burst can prefetch each before the next touches memory; all
+ * Lookup, in steps so that a burst can prefetch each before the next touches memory; all
  * inline in lookup.h:
  *   void     kvl_placement_prefetch_index(placement, hash);
- *   void     kvl_placement_prefetch_token(placement, hash);
- *   uint32_t kvl_placement_find(placement, hash);           token number; no member: 0
+ *   uint32_t kvl_placement_start(placement, hash);          prefetches the token
+ *   uint32_t kvl_placement_find_from(placement, hash, start); token number; no member: 0
+ *   uint32_t kvl_placement_find(placement, hash);           the last two in one
  *   void     kvl_placement_prefetch_row(placement, token);
  *   const struct kvl_row *kvl_placement_row(placement, token);
  *   uint32_t kvl_placement_preferred(placement);            length of the preference list

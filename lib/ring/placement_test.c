@@ -248,7 +248,6 @@ static void test_empty(void **state)
 		assert_int_equal(kvl_placement_preferred(p), 0);
 		for (int i = 0; i < 4; i++) {
 			kvl_placement_prefetch_index(p, hashes[i]);
-			kvl_placement_prefetch_token(p, hashes[i]);
 			assert_int_equal(kvl_placement_find(p, hashes[i]), 0);
 		}
 		for (int i = 0; i < KVL_ROW_MAX; i++)
@@ -282,7 +281,7 @@ static void test_refused(void **state)
 	params.vnodes = KVL_VNODES_MAX + 1;
 	build_refused(params, &f, EINVAL);
 	params = ring3;
-	params.kind = (enum kvl_placement_kind)2;
+	params.kind = (enum kvl_placement_kind)99;
 	build_refused(params, &f, EINVAL);
 
 	f.members[1].number = 0;

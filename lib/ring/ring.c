@@ -36,7 +36,7 @@ static uint64_t token_value(XXH3_state_t *state, const char *id, uint32_t index,
 	return XXH3_64bits_digest(state);
 }
 
-static void ring_place(const struct kvl_placement_params *params, const struct kvl_member *members,
+static int ring_place(const struct kvl_placement_params *params, const struct kvl_member *members,
 	size_t count, struct token *tokens)
 {
 	XXH3_state_t state;
@@ -53,6 +53,7 @@ static void ring_place(const struct kvl_placement_params *params, const struct k
 			};
 	}
 	qsort(tokens, n, sizeof(*tokens), token_compare);
+	return 0;
 }
 
 const struct placement_ops ring_ops = {

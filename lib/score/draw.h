@@ -30,13 +30,12 @@ static inline struct kvl_draw kvl_draw_first(const struct kvl_row *row, const ui
  * uniform bits; the multiply-shift maps them to 0..sum-1 without a division (Lemire 2019), with a
  * bias below sum / 2^32 < 2^-13.
  */
-static inline struct kvl_draw kvl_draw_weighted(const struct kvl_row *row, const uint16_t *weights,
-	unsigned int n, uint32_t random)
+static inline struct kvl_draw kvl_draw_weighted(
+	const struct kvl_row *row, const uint16_t *weights, unsigned int n, uint32_t random)
 {
 	uint8_t place[KVL_REPLICATION_MAX];
-	uint32_t sum = 0;
-	unsigned int left = 0;
-	uint32_t point;
+	uint32_t sum = 0, upto = 0, point;
+	unsigned int left = 0, drawn = 0;
 
 	for (uint8_t i = 0; i < KVL_ROW_MAX && left < n && row->node[i] != KVL_NODE_NONE; i++) {
 		uint16_t w = weights[row->node[i]];
@@ -49,13 +48,11 @@ static inline struct kvl_draw kvl_draw_weighted(const struct kvl_row *row, const
 	if (left == 0)
 		return (struct kvl_draw){KVL_NODE_NONE, 0};
 
+	/* No branch on the outcome: chance is what no predictor learns. */
 	point = ((uint64_t)random * sum) >> 32;
 	for (unsigned int i = 0; i + 1 < left; i++) {
-		uint16_t w = weights[row->node[place[i]]];
-
-		if (point < w)
-			return (struct kvl_draw){row->node[place[i]], place[i]};
-		point -= w;
+		upto += weights[row->node[place[i]]];
+		drawn += point >= upto;
 	}
-	return (struct kvl_draw){row->node[place[left - 1]], place[left - 1]};
+	return (struct kvl_draw){row->node[place[drawn]], place[drawn]};
 }

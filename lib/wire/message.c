@@ -253,7 +253,7 @@ static json_t *text_value(const char *text)
 
 	if (value != NULL)
 		return value;
-	for (n = 0; text[n] != '\0' && n < sizeof(ascii) - 1; n++)
+	for (n = 0; n < sizeof(ascii) - 1 && text[n] != '\0'; n++)
 		ascii[n] = (unsigned char)text[n] < 0x80 ? text[n] : '?';
 	ascii[n] = '\0';
 	return json_string(ascii);

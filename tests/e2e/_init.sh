@@ -16,8 +16,13 @@ KVLANECTL=${KVLANECTL:-$BUILD/ctrl/kvlanectl}
 KVLOAD=$BUILD/tests/kvload
 export PYTHONPATH=$ROOT/tests/e2e PYTHONDONTWRITEBYTECODE=1
 
+# For sanitizer builds; whole stacks, so that a suppression can name the library.
+export LSAN_OPTIONS=suppressions=$ROOT/tests/lsan.supp:print_suppressions=0
+export ASAN_OPTIONS=fast_unwind_on_malloc=0
+
 P=kvl$$                     # prefix of all namespaces of this run
 RUN=$(mktemp -d /tmp/kvlane.XXXXXX)
+chmod 755 "$RUN"
 SOCKET=$RUN/kvlane.sock
 CONFIG=$RUN/kvlane.yaml
 LOG=$RUN/kvlaned.log
@@ -66,12 +71,15 @@ start() { # NAME HOST COMMAND...: in the background; output goes to $RUN/NAME.lo
 	PIDS[$name]=$!
 }
 
-stop() { # NAME [SIGNAL]: ends it and waits
-	local pid=${PIDS[$1]:-}
+stop() { # NAME [SIGNAL]: ends it and waits; the router must end well when it is asked to
+	local pid=${PIDS[$1]:-} status=0
 	[ -n "$pid" ] || return 0
 	kill -"${2:-TERM}" "$pid" 2>/dev/null || true
-	wait "$pid" 2>/dev/null || true
+	wait "$pid" 2>/dev/null || status=$?
 	unset "PIDS[$1]"
+	if [ "$1" = router ] && [ "${2:-TERM}" = TERM ] && [ $status -ne 0 ]; then
+		fail "kvlaned ended with status $status"
+	fi
 }
 
 cleanup() {
@@ -94,6 +102,11 @@ cleanup() {
 		timeout 5 tail --pid="${PIDS[$name]}" -f /dev/null || kill -9 "${PIDS[$name]}" 2>/dev/null
 		wait "${PIDS[$name]}" 2>/dev/null
 	done
+	# A sanitizer's finding in any of the programs fails the scenario.
+	if grep -lE 'Sanitizer|runtime error:' "$RUN"/*.log >/dev/null 2>&1; then
+		grep -hE -A 25 'Sanitizer|runtime error:' "$RUN"/*.log | head -n 60 >&2
+		[ $status -ne 0 ] || status=1
+	fi
 	for name in $(ip netns list | awk '{print $1}' | grep "^$P-"); do
 		ip netns del "$name"
 	done
@@ -217,6 +230,10 @@ field() { # PYTHON-EXPRESSION over `r`: of the JSON on stdin
 
 eligible_is() { # N
 	[ "$(ctl status --json | field 'r["nodes"]["eligible"]')" = "$1" ]
+}
+
+state_is() { # NODE STATE
+	[ "$(ctl nodes --json | field '[n["state"] for n in r["nodes"] if n["id"] == "'"$1"'"][0]')" = "$2" ]
 }
 
 router_start() {

@@ -48,6 +48,28 @@ class Client:
             if len(parts) >= total:
                 return b"".join(parts[i] for i in sorted(parts))
 
+    def messages(self, data, count=None, timeout=None):
+        """The replies to a request that has several: each whole, its datagrams in order, in the
+        order in which they come. Waits for `count` of them, or, without, as long as some come."""
+        ident = self.send(data)
+        found, part, quiet = [], [], self.timeout if timeout is None else timeout
+        while count is None or len(found) < count:
+            self.sock.settimeout(quiet)
+            try:
+                data = self.sock.recv(65536)
+            except (socket.timeout, TimeoutError):
+                return found
+            got, sequence, total, _ = struct.unpack(">4H", data[:8])
+            if got != ident:
+                continue
+            assert sequence == len(part) or total == 0, "datagram %d of %d comes after %d" % (
+                sequence, total, len(part))
+            part.append(data[8:])
+            if len(part) >= total:
+                found.append(b"".join(part))
+                part = []
+        return found
+
     def ask(self, data, timeout=None):
         return self.receive(self.send(data), timeout)
 
@@ -57,6 +79,31 @@ class Client:
         got = self.ask(data)
         if got != wanted:
             raise SystemExit("%r: got %r, wanted %r" % (data[:60], got, wanted[:60]))
+
+
+# Opcodes of the binary protocol.
+GET, SET, ADD, REPLACE, DELETE, INCR, DECR, QUIT, FLUSH, GETQ, NOOP, VERSION, GETK, GETKQ, APPEND, PREPEND, STAT = range(17)
+SETQ, TOUCH, GAT, GATQ, GATK, GATKQ = 0x11, 0x1c, 0x1d, 0x1e, 0x23, 0x24
+
+
+def packet(opcode, key=b"", extras=b"", value=b"", opaque=0, cas=0, body=None):
+    """A binary request; `body` is a lie about its length."""
+    key, value = (x.encode("latin-1") if isinstance(x, str) else x for x in (key, value))
+    length = len(extras) + len(key) + len(value)
+    return struct.pack(">BBHBBHIIQ", 0x80, opcode, len(key), len(extras), 0, 0,
+                       length if body is None else body, opaque, cas) + extras + key + value
+
+
+def stored(opcode, key, value, flags=0, **more):
+    return packet(opcode, key, struct.pack(">II", flags, 0), value, **more)
+
+
+def unpack(reply):
+    """(opcode, status, opaque, extras, key, value) of a binary reply, which must be whole."""
+    magic, opcode, keylen, extlen, _, status, body, opaque, _ = struct.unpack(">BBHBBHIIQ", reply[:24])
+    assert magic == 0x81 and len(reply) == 24 + body, reply[:24]
+    rest = reply[24:]
+    return opcode, status, opaque, rest[:extlen], rest[extlen:extlen + keylen], rest[extlen + keylen:]
 
 
 def main():

@@ -1,17 +1,16 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Next hops as the kernel knows them, followed through what an operator and a network do to them:
 # a router's namespace R, a peer P on its link, which is also the gateway to far addresses.
-# Usage: neighbours.sh PATH/neighbours_watch
 set -eu
 
-watch=$1
+watch=${BUILD:-$(dirname "$0")/../../build}/tests/neighbours_watch
 if [ "$(id -u)" != 0 ] || ! ip netns list >/dev/null 2>&1; then
 	echo "needs root and network namespaces"
 	exit 77
 fi
 
-id=kvlc-$$
+id=kvl$$
 R=$id-r P=$id-p
 dir=$(mktemp -d)
 log=$dir/log

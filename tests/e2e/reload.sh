@@ -68,6 +68,15 @@ for n in range(1, 7):
 print("ok: all 600 keys are on their own node and nowhere else")
 PY
 
+# What a change would move is told beforehand, and told right.
+head -n -1 "$RUN/nodes.yaml" >"$RUN/five.yaml"
+sed "s|nodes.yaml|five.yaml|" "$CONFIG" >"$RUN/five-nodes.yaml"
+check "ring diff foretells a sixth, and nothing between nodes that stay" \
+	test "$(ctl ring diff "$RUN/five-nodes.yaml" --json | field \
+		'[(0.10 < d["moved"] < 0.24, d["moved_between_staying"], d["nodes_after"]) for d in r]')" = "[(True, 0.0, 5), (True, 0.0, 5)]"
+check "ring diff of the running configuration: nothing" \
+	test "$(ctl ring diff "$CONFIG" --json | field '[d["moved"] for d in r]')" = "[0.0, 0.0]"
+
 # Removing a node moves its keys only; adding it again gives it its old number and keys.
 number() { ctl nodes --json | field '[n["number"] for n in r["nodes"] if n["id"] == "n6"]'; }
 before=$(number)
@@ -75,7 +84,7 @@ start load2 client "$KVLOAD" -f -t 3 -r 2000 -k 600 $VIP 11211
 wait_until 10 requests_pass 40000 || true
 topology_write 1 2 3 4 5
 ctl reload >/dev/null
-check "five nodes are left" eligible_is 5
+check "five nodes are left" wait_until 5 eligible_is 5
 topology_write 1 2 3 4 5 6
 ctl reload >/dev/null
 check "six again" wait_until 5 eligible_is 6

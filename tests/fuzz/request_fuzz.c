@@ -25,6 +25,19 @@ static void key_check(const uint8_t *data, size_t size, const struct kvl_request
 		REQUIRE(data[i] != ' ' && data[i] != '\r' && data[i] != '\n' && data[i] != '\0');
 }
 
+/* The lengths of a binary header add up to the datagram, and the key lies where they say. */
+static void binary_check(const uint8_t *data, size_t size, const struct kvl_request *req)
+{
+	const uint8_t *p = data + KVL_FRAME_LEN;
+	size_t key_len = p[2] << 8 | p[3], extras = p[4];
+	size_t body = (size_t)p[8] << 24 | p[9] << 16 | p[10] << 8 | p[11];
+
+	REQUIRE(p[0] == 0x80 && size == KVL_FRAME_LEN + 24 + body);
+	REQUIRE(req->key_len == key_len && key_len >= 1 && key_len <= KVL_KEY_MAX);
+	REQUIRE(req->key_off == KVL_FRAME_LEN + 24 + extras);
+	REQUIRE(req->value_len == body - extras - key_len);
+}
+
 /* Nothing follows the one line, or exactly the declared value and its CR LF do. */
 static void extent_check(const uint8_t *data, size_t size, const struct kvl_request *req)
 {
@@ -76,7 +89,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	REQUIRE(verdict < KVL_VERDICT_COUNT);
 	REQUIRE(req.op < KVL_OP_COUNT && req.kind <= KVL_KIND_ADMIN);
-	if (verdict == KVL_REQUEST_OK) {
+	if (verdict == KVL_REQUEST_OK && req.proto == KVL_PROTO_BINARY) {
+		binary_check(data, size, &req);
+	} else if (verdict == KVL_REQUEST_OK || verdict == KVL_REQUEST_PROXY_TOKEN) {
 		key_check(data, size, &req);
 		extent_check(data, size, &req);
 		scratch_check(data, &req);

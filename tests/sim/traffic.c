@@ -30,7 +30,7 @@ static void ring_build(void)
 
 	for (unsigned int i = 0; i < SIM_NODES; i++) {
 		snprintf(names[i], sizeof(names[i]), "n%u", i);
-		members[i] = (struct kvl_member){names[i], "", "", 100, (uint16_t)i};
+		members[i] = (struct kvl_member){names[i], "", "", 100, (uint16_t)i, ""};
 	}
 	keys.placement = kvl_placement_build(&params, members, SIM_NODES);
 	if (keys.placement == NULL)

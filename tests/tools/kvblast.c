@@ -31,18 +31,47 @@ static uint32_t random_next(void)
 }
 
 static const char *const requests[] = {
-	"get key\r\n", "gets key\r\n", "set key 0 0 5\r\nvalue\r\n", "set k 0 0 400\r\nvalue\r\n",
-	"add key 1 2 3 noreply\r\nabc\r\n", "cas key 0 0 1 99\r\nx\r\n", "incr n 1\r\n", "delete key\r\n",
-	"touch key 5\r\n", "gat 5 key\r\n", "mg key v s t k q O1\r\n", "ms key 5 T0 F1\r\nvalue\r\n",
-	"md key q\r\n", "ma key N0 J1 v\r\n", "mn\r\n", "me key\r\n", "get a b c d e\r\n",
-	"get a\r\nget b\r\n", "version\r\n", "stats\r\n", "flush_all\r\n", "quit\r\n", "watch\r\n",
-	"mg Zm9v b v\r\n", "get {tag}key\r\n", "set key 0 0 99999999999\r\nx\r\n", "\r\n", "get \r\n",
+	"get key\r\n",
+	"gets key\r\n",
+	"set key 0 0 5\r\nvalue\r\n",
+	"set k 0 0 400\r\nvalue\r\n",
+	"add key 1 2 3 noreply\r\nabc\r\n",
+	"cas key 0 0 1 99\r\nx\r\n",
+	"incr n 1\r\n",
+	"delete key\r\n",
+	"touch key 5\r\n",
+	"gat 5 key\r\n",
+	"mg key v s t k q O1\r\n",
+	"ms key 5 T0 F1\r\nvalue\r\n",
+	"md key q\r\n",
+	"ma key N0 J1 v\r\n",
+	"mn\r\n",
+	"me key\r\n",
+	"get a b c d e\r\n",
+	"get a\r\nget b\r\n",
+	"version\r\n",
+	"stats\r\n",
+	"flush_all\r\n",
+	"quit\r\n",
+	"watch\r\n",
+	"mg Zm9v b v\r\n",
+	"get {tag}key\r\n",
+	"set key 0 0 99999999999\r\nx\r\n",
+	"\r\n",
+	"get \r\n",
 	"\x80\x01\0\x03\x08\0\0\0\0\0\0\x10",
 };
 
 static const char *const replies[] = {
-	"VALUE key 0 5\r\nvalue\r\nEND\r\n", "END\r\n", "STORED\r\n", "HD\r\n", "EN\r\n",
-	"SERVER_ERROR busy\r\n", "ERROR\r\n", "VA 5\r\nvalue\r\n", "",
+	"VALUE key 0 5\r\nvalue\r\nEND\r\n",
+	"END\r\n",
+	"STORED\r\n",
+	"HD\r\n",
+	"EN\r\n",
+	"SERVER_ERROR busy\r\n",
+	"ERROR\r\n",
+	"VA 5\r\nvalue\r\n",
+	"",
 };
 
 static void put16(uint8_t *at, unsigned int value)
@@ -59,7 +88,8 @@ struct target {
 
 static size_t packet_good(const struct target *t, uint8_t *p)
 {
-	size_t n = t->replies ? sizeof(replies) / sizeof(*replies) : sizeof(requests) / sizeof(*requests);
+	size_t n = t->replies ? sizeof(replies) / sizeof(*replies)
+			      : sizeof(requests) / sizeof(*requests);
 	const char *text = (t->replies ? replies : requests)[random_next() % n];
 	size_t length = strlen(text) == 4 && text[0] == (char)0x80 ? 12 : strlen(text);
 
@@ -88,13 +118,14 @@ static size_t packet_spoil(uint8_t *p, size_t length)
 	unsigned int changes = random_next() % 3 == 0 ? 0 : 1 + random_next() % 6;
 
 	while (changes-- != 0) {
-		size_t at = random_next() % 4 == 0 ? 12 + random_next() % 30 : 38 + random_next() % length;
+		size_t at = random_next() % 4 == 0 ? 12 + random_next() % 30
+						   : 38 + random_next() % length;
 
 		if (at >= length)
 			at = length - 1;
 		p[at] = (uint8_t)random_next();
 		if (random_next() % 3 == 0)
-			p[at] = (uint8_t)"\0\r\n \xff\x80\x81\t"[random_next() % 8];
+			p[at] = (uint8_t) "\0\r\n \xff\x80\x81\t"[random_next() % 8];
 	}
 	if (random_next() % 16 == 0)
 		length = 14 + random_next() % (length - 13);
@@ -106,7 +137,8 @@ static size_t packet_spoil(uint8_t *p, size_t length)
 
 static int socket_open(const char *interface)
 {
-	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_protocol = htons(0x0800),
+	struct sockaddr_ll to = {.sll_family = AF_PACKET,
+		.sll_protocol = htons(0x0800),
 		.sll_ifindex = (int)if_nametoindex(interface)};
 	int fd = socket(AF_PACKET, SOCK_RAW, 0);
 
@@ -164,10 +196,13 @@ int main(int argc, char **argv)
 			state = strtoull(optarg, NULL, 0) | 1;
 	}
 	if (argc - optind != 5
-		|| sscanf(argv[optind + 1], "%x:%x:%x:%x:%x:%x", &m[0], &m[1], &m[2], &m[3], &m[4], &m[5]) != 6
+		|| sscanf(argv[optind + 1], "%x:%x:%x:%x:%x:%x", &m[0], &m[1], &m[2], &m[3], &m[4],
+			   &m[5])
+			   != 6
 		|| inet_pton(AF_INET, argv[optind + 3], &t.from) != 1
 		|| inet_pton(AF_INET, argv[optind + 4], &t.to) != 1) {
-		fprintf(stderr, "usage: kvblast [-t SECONDS] [-S SEED] INTERFACE MAC requests|replies FROM TO\n");
+		fprintf(stderr, "usage: kvblast [-t SECONDS] [-S SEED] INTERFACE MAC "
+				"requests|replies FROM TO\n");
 		return 2;
 	}
 	for (int i = 0; i < 6; i++)

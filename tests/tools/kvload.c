@@ -13,8 +13,14 @@
 
 #include "tests/tools/kvload.h"
 
-static struct kvload_options options = {.keys = 1000, .rate = 1000, .window = 32, .seconds = 5,
-	.set_percent = 10, .value_size = 32, .timeout_ms = 1000, .seed = 1};
+static struct kvload_options options = {.keys = 1000,
+	.rate = 1000,
+	.window = 32,
+	.seconds = 5,
+	.set_percent = 10,
+	.value_size = 32,
+	.timeout_ms = 1000,
+	.seed = 1};
 static struct kvload_counts counts;
 static struct kvload_request requests[KVLOAD_IDS];
 static uint16_t fills[KVLOAD_IDS]; /* ids whose key was missed, to be set */
@@ -164,7 +170,8 @@ static void timeouts_take(uint64_t now)
 static void wait_us(uint64_t us)
 {
 	struct pollfd p = {.fd = sock, .events = POLLIN};
-	struct timespec t = {.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000};
+	struct timespec t = {
+		.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000};
 
 	ppoll(&p, 1, &t, NULL);
 }
@@ -205,7 +212,8 @@ static void load_run(void)
 		replies_take();
 		timeouts_take(now);
 		if (sent >= due)
-			wait_us(options.rate != 0 && options.rate < 5000 ? 1000000 / options.rate : 200);
+			wait_us(options.rate != 0 && options.rate < 5000 ? 1000000 / options.rate
+									 : 200);
 	}
 	drain();
 }
@@ -270,22 +278,53 @@ static int options_read(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "k:K:r:w:t:n:s:v:T:S:b:pfqm")) != -1) {
 		switch (c) {
-		case 'k': options.keys = (uint32_t)atoi(optarg); break;
-		case 'K': options.first_key = (uint32_t)atoi(optarg); break;
-		case 'r': options.rate = (uint32_t)atoi(optarg); break;
-		case 'w': options.window = (uint32_t)atoi(optarg); break;
-		case 't': options.seconds = atof(optarg); break;
-		case 'n': options.count = (uint64_t)atoll(optarg); break;
-		case 's': options.set_percent = (uint32_t)atoi(optarg); break;
-		case 'v': options.value_size = (uint32_t)atoi(optarg); break;
-		case 'T': options.timeout_ms = (uint32_t)atoi(optarg); break;
-		case 'S': options.seed = (uint64_t)atoll(optarg) | 1; break;
-		case 'b': options.bind_address = optarg; break;
-		case 'p': options.prefill = true; break;
-		case 'f': options.fill = true; break;
-		case 'q': options.noreply = true; break;
-		case 'm': options.meta = true; break;
-		default: return -EINVAL;
+		case 'k':
+			options.keys = (uint32_t)atoi(optarg);
+			break;
+		case 'K':
+			options.first_key = (uint32_t)atoi(optarg);
+			break;
+		case 'r':
+			options.rate = (uint32_t)atoi(optarg);
+			break;
+		case 'w':
+			options.window = (uint32_t)atoi(optarg);
+			break;
+		case 't':
+			options.seconds = atof(optarg);
+			break;
+		case 'n':
+			options.count = (uint64_t)atoll(optarg);
+			break;
+		case 's':
+			options.set_percent = (uint32_t)atoi(optarg);
+			break;
+		case 'v':
+			options.value_size = (uint32_t)atoi(optarg);
+			break;
+		case 'T':
+			options.timeout_ms = (uint32_t)atoi(optarg);
+			break;
+		case 'S':
+			options.seed = (uint64_t)atoll(optarg) | 1;
+			break;
+		case 'b':
+			options.bind_address = optarg;
+			break;
+		case 'p':
+			options.prefill = true;
+			break;
+		case 'f':
+			options.fill = true;
+			break;
+		case 'q':
+			options.noreply = true;
+			break;
+		case 'm':
+			options.meta = true;
+			break;
+		default:
+			return -EINVAL;
 		}
 	}
 	if (argc - optind != 2 || options.keys == 0 || options.keys > KVLOAD_IDS
@@ -310,8 +349,9 @@ static int socket_open(void)
 		if (bind(sock, (struct sockaddr *)&from, sizeof(from)) < 0)
 			return -errno;
 	}
-	return connect(sock, (struct sockaddr *)&options.target, sizeof(options.target)) < 0 ? -errno
-											     : 0;
+	return connect(sock, (struct sockaddr *)&options.target, sizeof(options.target)) < 0
+		       ? -errno
+		       : 0;
 }
 
 int main(int argc, char **argv)

@@ -22,26 +22,26 @@ struct kvload_options {
 	const char *bind_address; /* NULL: any */
 	uint32_t keys;
 	uint32_t first_key;
-	uint32_t rate;      /* requests a second; 0: closed loop with `window` in flight */
+	uint32_t rate; /* requests a second; 0: closed loop with `window` in flight */
 	uint32_t window;
 	double seconds;
-	uint64_t count;     /* 0: as many as the time allows */
+	uint64_t count; /* 0: as many as the time allows */
 	uint32_t set_percent;
 	uint32_t value_size;
 	uint32_t timeout_ms;
-	bool prefill;       /* set every key once first, waiting for each, with retries */
-	bool fill;          /* set a key that was missed, as a cache's user does */
-	bool noreply;       /* sets ask for no reply */
-	bool meta;          /* mg and ms instead of get and set */
+	bool prefill; /* set every key once first, waiting for each, with retries */
+	bool fill;    /* set a key that was missed, as a cache's user does */
+	bool noreply; /* sets ask for no reply */
+	bool meta;    /* mg and ms instead of get and set */
 	uint64_t seed;
 };
 
 struct kvload_counts {
 	uint64_t sent, answered;
 	uint64_t hits, misses, stored;
-	uint64_t errors;   /* ERROR, CLIENT_ERROR, SERVER_ERROR */
-	uint64_t wrong;    /* another key's value, a broken one, or a reply of the wrong kind */
-	uint64_t stray;    /* datagrams of no request in flight: late or duplicated */
+	uint64_t errors; /* ERROR, CLIENT_ERROR, SERVER_ERROR */
+	uint64_t wrong;  /* another key's value, a broken one, or a reply of the wrong kind */
+	uint64_t stray;  /* datagrams of no request in flight: late or duplicated */
 	uint64_t timeouts;
 	uint64_t send_failed;
 	struct kvl_histogram latency;
@@ -61,8 +61,8 @@ struct kvload_request {
 /* kvload_text.c: requests and replies as text. */
 
 /* Writes frame and command; returns the length. */
-size_t kvload_request_write(const struct kvload_options *o, uint16_t id, uint32_t key, bool set,
-	uint8_t *out);
+size_t kvload_request_write(
+	const struct kvload_options *o, uint16_t id, uint32_t key, bool set, uint8_t *out);
 
 enum kvload_verdict {
 	KVLOAD_HIT,

@@ -26,8 +26,8 @@ static void value_write(const struct kvload_options *o, uint32_t key, uint8_t *o
 	}
 }
 
-size_t kvload_request_write(const struct kvload_options *o, uint16_t id, uint32_t key, bool set,
-	uint8_t *out)
+size_t kvload_request_write(
+	const struct kvload_options *o, uint16_t id, uint32_t key, bool set, uint8_t *out)
 {
 	const uint8_t frame[8] = {id >> 8, id, 0, 0, 0, 1, 0, 0};
 	char *text = (char *)out + sizeof(frame);
@@ -36,10 +36,11 @@ size_t kvload_request_write(const struct kvload_options *o, uint16_t id, uint32_
 	memcpy(out, frame, sizeof(frame));
 	if (!set)
 		return sizeof(frame)
-		       + (size_t)sprintf(text, o->meta ? "mg key:%08u v\r\n" : "get key:%08u\r\n", key);
+		       + (size_t)sprintf(
+			       text, o->meta ? "mg key:%08u v\r\n" : "get key:%08u\r\n", key);
 	if (o->meta)
-		n = (size_t)sprintf(text, "ms key:%08u %u%s\r\n", key, o->value_size,
-			o->noreply ? " q" : "");
+		n = (size_t)sprintf(
+			text, "ms key:%08u %u%s\r\n", key, o->value_size, o->noreply ? " q" : "");
 	else
 		n = (size_t)sprintf(text, "set key:%08u 0 0 %u%s\r\n", key, o->value_size,
 			o->noreply ? " noreply" : "");
@@ -58,12 +59,13 @@ static bool starts(const uint8_t *reply, size_t length, const char *text)
 	return length >= strlen(text) && memcmp(reply, text, strlen(text)) == 0;
 }
 
-static bool value_is_right(const struct kvload_options *o, uint32_t key, const uint8_t *reply,
-	size_t length)
+static bool value_is_right(
+	const struct kvload_options *o, uint32_t key, const uint8_t *reply, size_t length)
 {
 	static uint8_t expected[KVLOAD_VALUE + 128];
-	int head = o->meta ? sprintf((char *)expected, "VA %u\r\n", o->value_size)
-			   : sprintf((char *)expected, "VALUE key:%08u 0 %u\r\n", key, o->value_size);
+	int head =
+		o->meta ? sprintf((char *)expected, "VA %u\r\n", o->value_size)
+			: sprintf((char *)expected, "VALUE key:%08u 0 %u\r\n", key, o->value_size);
 	const char *tail = o->meta ? "\r\n" : "\r\nEND\r\n";
 
 	value_write(o, key, expected + head);
@@ -72,15 +74,15 @@ static bool value_is_right(const struct kvload_options *o, uint32_t key, const u
 	       && memcmp(reply, expected, length) == 0;
 }
 
-enum kvload_verdict kvload_reply_judge(const struct kvload_options *o, uint32_t key, bool set,
-	const uint8_t *reply, size_t length)
+enum kvload_verdict kvload_reply_judge(
+	const struct kvload_options *o, uint32_t key, bool set, const uint8_t *reply, size_t length)
 {
 	if (starts(reply, length, "ERROR") || starts(reply, length, "CLIENT_ERROR ")
 		|| starts(reply, length, "SERVER_ERROR "))
 		return KVLOAD_ERROR;
 	if (set)
 		return reply_is(reply, length, o->meta ? "HD\r\n" : "STORED\r\n") ? KVLOAD_STORED
-										 : KVLOAD_WRONG;
+										  : KVLOAD_WRONG;
 	if (reply_is(reply, length, o->meta ? "EN\r\n" : "END\r\n"))
 		return KVLOAD_MISS;
 	return value_is_right(o, key, reply, length) ? KVLOAD_HIT : KVLOAD_WRONG;

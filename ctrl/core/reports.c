@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+#include <rte_byteorder.h>
+
+#include "ctrl/core/clock.h"
+#include "ctrl/core/reports.h"
+#include "ctrl/core/router.h"
+
+#define RECEIVE_BURST 64 /* a turn of the loop: a flood of reports holds nothing up */
+
+struct kvl_reports {
+	struct kvl_router *router;
+	int fd;
+	struct event *event;
+	struct kvl_reports_counters counters;
+};
+
+/* The secrets as configured now: a reload may change them. */
+static struct kvl_report_keys keys_list(
+	const struct kvl_reports_config *config, struct kvl_report_key list[KVL_REPORT_KEYS_MAX])
+{
+	for (size_t i = 0; i < config->key_count; i++) {
+		list[i].id = config->keys[i].id;
+		list[i].len = strlen(config->keys[i].secret);
+		memcpy(list[i].secret, config->keys[i].secret, list[i].len);
+	}
+	return (struct kvl_report_keys){list, config->key_count};
+}
+
+static uint64_t wall_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void report_apply(struct kvl_reports *s, const struct kvl_report *report)
+{
+	struct kvl_router *r = s->router;
+	uint16_t number = kvl_numbers_find(r->node_numbers, report->node);
+	struct kvl_node *node = number == KVL_NUMBER_NONE ? NULL : &r->nodes.list[number];
+	enum kvl_report_fault fault;
+	int rejected;
+
+	if (node == NULL || !node->present || node->scored == NULL) {
+		s->counters.unknown_node++;
+		return;
+	}
+	fault = kvl_report_accept(report, &node->report_ms, wall_ms());
+	s->counters.faults[fault]++;
+	if (fault != KVL_REPORT_OK)
+		return;
+	rejected = kvl_scorer_report(
+		kvl_scoring_of(r->nodes.scoring, number), number, &report->figures, kvl_now_ms());
+	s->counters.rejected_figures += (uint64_t)__builtin_popcount(report->rejected);
+	if (rejected > 0)
+		s->counters.rejected_figures += (uint64_t)rejected;
+}
+
+static void readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct kvl_reports *s = arg;
+	struct kvl_report_key list[KVL_REPORT_KEYS_MAX];
+	struct kvl_report_keys keys = keys_list(&s->router->config->reports, list);
+
+	for (int i = 0; i < RECEIVE_BURST; i++) {
+		uint8_t datagram[KVL_REPORT_BYTES_MAX + 1]; /* one more: longer ones show */
+		ssize_t len = recv(fd, datagram, sizeof(datagram), MSG_DONTWAIT);
+		enum kvl_report_fault fault;
+		struct kvl_report report;
+
+		if (len < 0)
+			return;
+		fault = kvl_report_decode(datagram, (size_t)len, &keys, &report);
+		if (fault == KVL_REPORT_OK)
+			report_apply(s, &report);
+		else
+			s->counters.faults[fault]++;
+	}
+}
+
+static int socket_open(const struct kvl_reports_config *config)
+{
+	struct sockaddr_in own = {
+		.sin_family = AF_INET,
+		.sin_port = rte_cpu_to_be_16(config->port),
+		/* No address given is all zero, which is INADDR_ANY. */
+		.sin_addr.s_addr = kvl_addr_v4(&config->address),
+	};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
+
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (struct sockaddr *)&own, sizeof(own)) == 0)
+		return fd;
+	rc = -errno;
+	close(fd);
+	return rc;
+}
+
+struct kvl_reports *kvl_reports_new(struct kvl_router *router)
+{
+	struct kvl_reports *s;
+
+	errno = 0;
+	if (!router->config->reports.on)
+		return NULL;
+	s = calloc(1, sizeof(*s));
+	if (s == NULL)
+		return NULL;
+	s->router = router;
+	s->fd = socket_open(&router->config->reports);
+	if (s->fd < 0) {
+		errno = -s->fd;
+		free(s);
+		return NULL;
+	}
+	s->event = event_new(router->base, s->fd, EV_READ | EV_PERSIST, readable, s);
+	if (s->event == NULL) {
+		kvl_reports_free(s);
+		errno = ENOMEM;
+		return NULL;
+	}
+	event_add(s->event, NULL);
+	return s;
+}
+
+void kvl_reports_free(struct kvl_reports *s)
+{
+	if (s == NULL)
+		return;
+	if (s->event != NULL)
+		event_free(s->event);
+	close(s->fd);
+	free(s);
+}
+
+struct kvl_reports_counters kvl_reports_counters(const struct kvl_reports *s)
+{
+	return s == NULL ? (struct kvl_reports_counters){0} : s->counters;
+}

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+#include <rte_byteorder.h>
+
+#include "ctrl/core/clock.h"
+#include "ctrl/core/log.h"
+#include "ctrl/core/slow_table.h"
+#include "lib/proto/part.h"
+#include "lib/proto/reply.h"
+#include "lib/proto/request.h"
+#include "lib/ring/lookup.h"
+#include "lib/score/draw.h"
+
+#define DATAGRAM_MAX   65536
+#define RECEIVE_BURST  32 /* datagrams a socket and turn, so that one cannot hold up the others */
+#define SOCKET_BUFFER  (4 << 20)
+#define EXPIRE_TICK_MS 20
+
+/* What the control core tells the thread; by value through a pipe. fd -1: end. */
+struct command {
+	int fd;
+	bool close;
+};
+
+struct kvl_slow_path {
+	/* thread: ro. control: wo. */
+	const struct kvl_root *root;
+
+	/* control only */
+	int pipe_write;
+	pthread_t thread;
+	struct {
+		struct kvl_endpoint endpoint;
+		int fd;
+	} open[KVL_SERVICES_MAX];
+	unsigned int open_count;
+	struct kvl_endpoint told; /* the last one that could not be opened */
+
+	/* thread only, after start */
+	struct rte_rcu_qsbr *rcu;
+	unsigned int reader;
+	int pipe_read, node_fd;
+	struct event_base *base;
+	struct event *events[KVL_SERVICES_MAX];
+	unsigned int event_count;
+	uint64_t random;
+	struct kvl_slow_table table;
+	uint8_t datagram[DATAGRAM_MAX];
+
+	/* thread: wo. control: ro. */
+	struct kvl_slow_counters counters;
+};
+
+static void count(uint64_t *counter)
+{
+	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+}
+
+static void answer(struct kvl_slow_path *s, int fd, const struct sockaddr_in *client,
+	enum kvl_verdict verdict, const struct kvl_request *request, size_t len)
+{
+	uint8_t out[KVL_ANSWER_MAX];
+	size_t n = kvl_request_answer(verdict, request, s->datagram, len, out);
+
+	if (n == 0) {
+		count(&s->counters.drop_silent);
+		return;
+	}
+	count(&s->counters.answered);
+	sendto(fd, out, n, MSG_DONTWAIT, (const struct sockaddr *)client, sizeof(*client));
+}
+
+static uint16_t node_choose(struct kvl_slow_path *s, const struct kvl_root *root,
+	const struct kvl_root_service *service, const struct kvl_request *request)
+{
+	unsigned int class = (request->kind == KVL_KIND_WRITE ? KVL_CLASS_WRITE : 0)
+			     | (request->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0);
+	const uint16_t *weights = kvl_root_weights(root, class);
+	uint8_t scratch[KVL_KEY_MAX];
+	const struct kvl_row *row;
+	size_t len;
+	const uint8_t *key = kvl_request_key(s->datagram, request, scratch, &len);
+	uint64_t hash = kvl_service_hash(service, key, len);
+
+	row = kvl_placement_row(service->placement, kvl_placement_find(service->placement, hash));
+	if (service->replication == 1 || request->kind != KVL_KIND_READ)
+		return kvl_draw_first(row, weights).node;
+	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
+	return kvl_draw_weighted(row, weights, service->replication, s->random >> 32).node;
+}
+
+/* Under a fresh id, to the node; the client's own id comes back with the reply. */
+static void request_forward(struct kvl_slow_path *s, int fd, const struct sockaddr_in *client,
+	const struct kvl_root_service *service, const struct kvl_root_node *node,
+	const struct kvl_request *request, size_t len)
+{
+	struct kvl_frame *frame = (void *)s->datagram;
+	struct kvl_slow_request *r;
+	uint16_t id;
+
+	r = kvl_slow_table_take(&s->table, &id);
+	if (r == NULL) {
+		answer(s, fd, client, KVL_REQUEST_TABLE_FULL, request, len);
+		return;
+	}
+	r->quiet = request->flags & KVL_REQ_QUIET;
+	r->service_fd = fd;
+	r->client = *client;
+	r->client_id = frame->id;
+	r->deadline_ms = kvl_now_ms() + service->timeout_ms;
+	r->node_address = (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_port = rte_cpu_to_be_16(node->port),
+		.sin_addr.s_addr = kvl_addr_v4(&node->address),
+	};
+	frame->id = rte_cpu_to_be_16(id);
+	if (sendto(s->node_fd, s->datagram, len, MSG_DONTWAIT,
+		    (const struct sockaddr *)&r->node_address, sizeof(r->node_address))
+		< 0) {
+		count(&s->counters.drop_send);
+		kvl_slow_table_release(&s->table, r);
+		return;
+	}
+	count(&s->counters.forwarded);
+}
+
+/* Hints to the router go no further. */
+static void proxy_tokens_blank(uint8_t *datagram, size_t len)
+{
+	uint8_t *line = datagram + KVL_FRAME_LEN;
+	size_t n, off;
+
+	while ((n = kvl_proxy_token(line, len - KVL_FRAME_LEN, &off)) != 0)
+		memset(line + off, ' ', n);
+}
+
+static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *own,
+	const struct sockaddr_in *client, size_t len)
+{
+	const struct kvl_root *root = __atomic_load_n(&s->root, __ATOMIC_ACQUIRE);
+	const struct kvl_root_service *service =
+		kvl_root_service_v4(root, kvl_addr_v4(&own->address), own->port);
+	struct kvl_request request = {0};
+	enum kvl_verdict verdict;
+	uint16_t node;
+
+	count(&s->counters.received);
+	if (service == NULL) {
+		count(&s->counters.drop_no_service);
+		return;
+	}
+	verdict = kvl_request_parse(s->datagram, len, &request);
+	if (verdict == KVL_REQUEST_PROXY_TOKEN) {
+		proxy_tokens_blank(s->datagram, len);
+		verdict = KVL_REQUEST_OK;
+	}
+	if (verdict != KVL_REQUEST_OK) {
+		answer(s, fd, client, verdict, &request, len);
+		return;
+	}
+	node = node_choose(s, root, service, &request);
+	if (node == KVL_NODE_NONE)
+		answer(s, fd, client, KVL_REQUEST_NO_NODE, &request, len);
+	else
+		request_forward(s, fd, client, service, &kvl_root_nodes(root)[node], &request, len);
+}
+
+static struct kvl_endpoint socket_endpoint(int fd)
+{
+	struct sockaddr_in own = {0};
+	socklen_t len = sizeof(own);
+
+	getsockname(fd, (struct sockaddr *)&own, &len);
+	return (struct kvl_endpoint){
+		.address = kvl_addr_from_v4(own.sin_addr.s_addr),
+		.port = rte_be_to_cpu_16(own.sin_port),
+	};
+}
+
+static void service_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct kvl_slow_path *s = arg;
+	struct kvl_endpoint own = socket_endpoint(fd);
+
+	/* Online while a root is in use; waiting for datagrams holds up no reclamation. */
+	rte_rcu_qsbr_thread_online(s->rcu, s->reader);
+	for (int i = 0; i < RECEIVE_BURST; i++) {
+		struct sockaddr_in client;
+		socklen_t client_len = sizeof(client);
+		ssize_t len = recvfrom(fd, s->datagram, sizeof(s->datagram), MSG_DONTWAIT,
+			(struct sockaddr *)&client, &client_len);
+
+		if (len < 0)
+			break;
+		request_take(s, fd, &own, &client, (size_t)len);
+	}
+	rte_rcu_qsbr_thread_offline(s->rcu, s->reader);
+}
+
+static uint64_t *reply_check(
+	struct kvl_slow_path *s, const struct kvl_slow_request *r, const struct sockaddr_in *from)
+{
+	if (!r->active)
+		return &s->counters.drop_reply_late;
+	if (from->sin_addr.s_addr != r->node_address.sin_addr.s_addr
+		|| from->sin_port != r->node_address.sin_port)
+		return &s->counters.drop_reply_source;
+	return NULL;
+}
+
+static void reply_take(struct kvl_slow_path *s, const struct sockaddr_in *from, size_t len)
+{
+	struct kvl_frame *frame = (void *)s->datagram;
+	struct kvl_slow_request *r;
+	enum kvl_sequence_verdict seen;
+	struct kvl_reply reply;
+	uint64_t *drop;
+
+	if (kvl_reply_parse(s->datagram, len, &reply) < 0) {
+		count(&s->counters.drop_reply_frame);
+		return;
+	}
+	r = &s->table.requests[reply.id];
+	drop = reply_check(s, r, from);
+	if (drop != NULL) {
+		count(drop);
+		return;
+	}
+	seen = kvl_sequences_add(&r->seen, &s->table.sequences, reply.sequence, reply.total);
+	if (seen == KVL_SEQUENCE_DUPLICATE || seen == KVL_SEQUENCE_TOTAL) {
+		count(seen == KVL_SEQUENCE_DUPLICATE ? &s->counters.drop_reply_duplicate
+						     : &s->counters.drop_reply_total);
+		return;
+	}
+	frame->id = r->client_id;
+	sendto(r->service_fd, s->datagram, len, MSG_DONTWAIT, (const struct sockaddr *)&r->client,
+		sizeof(r->client));
+	count(&s->counters.replies);
+	if (seen == KVL_SEQUENCE_LAST)
+		kvl_slow_table_release(&s->table, r);
+}
+
+static void node_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct kvl_slow_path *s = arg;
+
+	for (int i = 0; i < RECEIVE_BURST; i++) {
+		struct sockaddr_in from;
+		socklen_t from_len = sizeof(from);
+		ssize_t len = recvfrom(fd, s->datagram, sizeof(s->datagram), MSG_DONTWAIT,
+			(struct sockaddr *)&from, &from_len);
+
+		if (len < 0)
+			return;
+		reply_take(s, &from, (size_t)len);
+	}
+}
+
+/*
+ * Only the oldest is looked at. One of a service with a long timeout holds back younger ones of
+ * services with short ones; all that costs is their places in the table, for no longer than that.
+ */
+static void expire(evutil_socket_t fd, short what, void *arg)
+{
+	struct kvl_slow_path *s = arg;
+	struct kvl_slow_request *r;
+	uint64_t now = kvl_now_ms();
+
+	while ((r = kvl_slow_table_oldest(&s->table)) != NULL && r->deadline_ms <= now) {
+		count(r->quiet ? &s->counters.quiet_expired : &s->counters.timeouts);
+		kvl_slow_table_release(&s->table, r);
+	}
+}
+
+static void service_add(struct kvl_slow_path *s, int fd)
+{
+	struct event *event = event_new(s->base, fd, EV_READ | EV_PERSIST, service_readable, s);
+
+	if (event == NULL || s->event_count == KVL_SERVICES_MAX)
+		return;
+	event_add(event, NULL);
+	s->events[s->event_count++] = event;
+}
+
+static void service_remove(struct kvl_slow_path *s, int fd)
+{
+	for (unsigned int i = 0; i < s->event_count; i++) {
+		if (event_get_fd(s->events[i]) != fd)
+			continue;
+		event_free(s->events[i]);
+		s->events[i] = s->events[--s->event_count];
+	}
+	/* Replies under way to it have nowhere to leave by. */
+	for (uint32_t id = 0; id < KVL_SLOW_IDS; id++)
+		if (s->table.requests[id].active && s->table.requests[id].service_fd == fd)
+			kvl_slow_table_release(&s->table, &s->table.requests[id]);
+	close(fd);
+}
+
+static void command_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct kvl_slow_path *s = arg;
+	struct command command;
+
+	if (read(fd, &command, sizeof(command)) != sizeof(command) || command.fd < 0)
+		event_base_loopbreak(s->base);
+	else if (command.close)
+		service_remove(s, command.fd);
+	else
+		service_add(s, command.fd);
+}
+
+static void *thread_run(void *arg)
+{
+	const struct timeval tick = {.tv_usec = EXPIRE_TICK_MS * 1000};
+	struct kvl_slow_path *s = arg;
+	struct event *commands =
+		event_new(s->base, s->pipe_read, EV_READ | EV_PERSIST, command_readable, s);
+	struct event *replies =
+		event_new(s->base, s->node_fd, EV_READ | EV_PERSIST, node_readable, s);
+	struct event *timer = event_new(s->base, -1, EV_PERSIST, expire, s);
+
+	rte_rcu_qsbr_thread_register(s->rcu, s->reader);
+	if (commands != NULL && replies != NULL && timer != NULL) {
+		event_add(commands, NULL);
+		event_add(replies, NULL);
+		event_add(timer, &tick);
+		event_base_dispatch(s->base);
+	}
+	rte_rcu_qsbr_thread_unregister(s->rcu, s->reader);
+	while (s->event_count != 0) {
+		int fd = event_get_fd(s->events[0]);
+
+		service_remove(s, fd);
+	}
+	if (commands != NULL)
+		event_free(commands);
+	if (replies != NULL)
+		event_free(replies);
+	if (timer != NULL)
+		event_free(timer);
+	return NULL;
+}
+
+static int udp_open(const struct kvl_endpoint *endpoint)
+{
+	struct sockaddr_in own = {
+		.sin_family = AF_INET,
+		.sin_port = rte_cpu_to_be_16(endpoint->port),
+		.sin_addr.s_addr = kvl_addr_v4(&endpoint->address),
+	};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int size = SOCKET_BUFFER, rc;
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	if (bind(fd, (struct sockaddr *)&own, sizeof(own)) == 0)
+		return fd;
+	rc = -errno;
+	close(fd);
+	return rc;
+}
+
+struct kvl_slow_path *kvl_slow_path_new(struct rte_rcu_qsbr *rcu, unsigned int reader)
+{
+	const struct kvl_endpoint any = {.address = kvl_addr_from_v4(INADDR_ANY)};
+	struct kvl_slow_path *s = calloc(1, sizeof(*s));
+	int fds[2] = {-1, -1}, rc;
+
+	if (s == NULL)
+		return NULL;
+	s->rcu = rcu;
+	s->reader = reader;
+	s->random = kvl_now_ms();
+	kvl_sequence_pool_init(&s->table.sequences);
+	s->node_fd = udp_open(&any);
+	s->base = event_base_new();
+	rc = s->node_fd < 0 ? -s->node_fd : s->base == NULL ? ENOMEM : 0;
+	if (rc == 0 && pipe(fds) < 0)
+		rc = errno;
+	s->pipe_read = fds[0];
+	s->pipe_write = fds[1];
+	if (rc == 0)
+		rc = pthread_create(&s->thread, NULL, thread_run, s);
+	if (rc == 0)
+		return s;
+
+	if (s->node_fd >= 0)
+		close(s->node_fd);
+	if (s->base != NULL)
+		event_base_free(s->base);
+	free(s);
+	errno = rc;
+	return NULL;
+}
+
+static void command_send(struct kvl_slow_path *s, int fd, bool close)
+{
+	const struct command command = {.fd = fd, .close = close};
+
+	if (write(s->pipe_write, &command, sizeof(command)) != sizeof(command))
+		kvl_log(KVL_LOG_ERROR, "slow path: cannot be told of a socket: %s",
+			strerror(errno));
+}
+
+void kvl_slow_path_free(struct kvl_slow_path *s)
+{
+	if (s == NULL)
+		return;
+	command_send(s, -1, true);
+	pthread_join(s->thread, NULL);
+	close(s->pipe_read);
+	close(s->pipe_write);
+	close(s->node_fd);
+	event_base_free(s->base);
+	free(s);
+}
+
+void kvl_slow_path_publish(struct kvl_slow_path *s, const struct kvl_root *root)
+{
+	__atomic_store_n(&s->root, root, __ATOMIC_RELEASE);
+}
+
+static bool endpoint_same(const struct kvl_endpoint *a, const struct kvl_endpoint *b)
+{
+	return a->port == b->port && kvl_addr_eq(&a->address, &b->address);
+}
+
+static bool endpoint_in(
+	const struct kvl_endpoint *list, unsigned int count, const struct kvl_endpoint *endpoint)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (endpoint_same(&list[i], endpoint))
+			return true;
+	return false;
+}
+
+static void endpoint_open(struct kvl_slow_path *s, const struct kvl_endpoint *endpoint)
+{
+	char text[KVL_ADDR_STRLEN];
+	int fd = udp_open(endpoint);
+
+	if (fd >= 0) {
+		s->open[s->open_count].endpoint = *endpoint;
+		s->open[s->open_count++].fd = fd;
+		command_send(s, fd, false);
+		return;
+	}
+	if (endpoint_same(&s->told, endpoint))
+		return;
+	s->told = *endpoint;
+	kvl_log(KVL_LOG_WARNING,
+		"service %s:%u: requests of more than one packet are not served: cannot listen "
+		"there "
+		"(%s)%s",
+		kvl_addr_format(&endpoint->address, text), endpoint->port, strerror(-fd),
+		fd == -EADDRNOTAVAIL ? ": give the address to this host, as `ip addr add` does"
+				     : ": something else has the port");
+}
+
+void kvl_slow_path_services(
+	struct kvl_slow_path *s, const struct kvl_endpoint *list, unsigned int count)
+{
+	for (unsigned int i = 0; i < s->open_count;) {
+		if (endpoint_in(list, count, &s->open[i].endpoint)) {
+			i++;
+			continue;
+		}
+		command_send(s, s->open[i].fd, true);
+		s->open[i] = s->open[--s->open_count];
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		bool is_open = false;
+
+		for (unsigned int k = 0; k < s->open_count && !is_open; k++)
+			is_open = endpoint_same(&s->open[k].endpoint, &list[i]);
+		if (!is_open)
+			endpoint_open(s, &list[i]);
+	}
+}
+
+void kvl_slow_path_counters(const struct kvl_slow_path *s, struct kvl_slow_counters *counters)
+{
+#define X(name) counters->name = __atomic_load_n(&s->counters.name, __ATOMIC_RELAXED);
+	KVL_SLOW_COUNTERS(X)
+#undef X
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ctrl/core/slow_path.h"
+#include "dataplane/track/sequences.h"
+
+/*
+ * The slow path's requests in flight, by the request id that the node sees. Ids are given in
+ * order, all 65536 before one comes again, so a late reply meets no other request for as long as
+ * can be; and the oldest is found without a search.
+ */
+#define KVL_SLOW_IDS 65536
+
+struct kvl_slow_request {
+	bool active, quiet;
+	int service_fd;     /* the client's datagram came by it, and the reply leaves by it */
+	uint16_t client_id; /* network order */
+	uint16_t node;
+	uint64_t deadline_ms;
+	struct sockaddr_in client, node_address;
+	struct kvl_sequences seen;
+};
+
+struct kvl_slow_table {
+	struct kvl_slow_request requests[KVL_SLOW_IDS];
+	uint16_t next, oldest;
+	uint32_t in_flight;
+	struct kvl_sequence_pool sequences;
+};
+
+/* The next free request and its id; NULL when KVL_SLOW_IN_FLIGHT are in flight. */
+struct kvl_slow_request *kvl_slow_table_take(struct kvl_slow_table *t, uint16_t *id);
+
+void kvl_slow_table_release(struct kvl_slow_table *t, struct kvl_slow_request *request);
+
+/* The oldest active request; NULL when there is none. */
+struct kvl_slow_request *kvl_slow_table_oldest(struct kvl_slow_table *t);

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Agents beside real nodes report to the router: what they say shows in the scores; what is forged,
+# replayed or absurd is counted by name and ignored; an agent's silence takes no living node out.
+. "$(dirname "$0")/_init.sh"
+hosts_start
+nodes_start
+config_write
+SECRET=0123456789abcdef-secret
+echo "$SECRET" >"$RUN/secret"
+echo "wrong-secret-wrong-secret" >"$RUN/other"
+cat >>"$CONFIG" <<EOF
+reports:
+  address: 10.2.0.254
+  interval_ms: 500
+  keys: [{id: 7, secret: $SECRET}]
+EOF
+router_start
+router_ready
+
+agent() { # NAME NODE [OPTION...]
+	local name=$1 i=$2
+	shift 2
+	start "$name" "n$i" "$BUILD/ctrl/kvlane-agent" --node "n$i" --router 10.2.0.254 --interval 500 \
+		--memcached "10.2.0.$i" --interface eth0 --flags "$RUN/flags$i" --disk ssd "$@"
+}
+for i in $(seq 6); do
+	agent "agent$i" "$i" --key "7:$RUN/secret"
+done
+reports() { ctl stats --json | field "r['reports']['$1']"; }
+reports_pass() { [ "$(reports "$1")" -gt "$2" ]; }
+check "reports are taken" wait_until 20 reports_pass taken 12
+of() { # NODE EXPRESSION over n
+	ctl scores --json | field "[$2 for n in r['nodes'] if n['id'] == 'n$1'][0]"
+}
+check "they are fresh" test "$(of 1 'n["report_age_ms"] < 3000 and not n["facts"]["stale"]')" = True
+check "with the host's CPU and memcached's room" \
+	test "$(of 2 '0 <= n["facts"]["cpu"] <= 1 and n["facts"]["capacity_free"] > 0.5')" = True
+
+echo compacting >"$RUN/flags3"
+compacting() { [ "$(of 3 '"compacting" in n["read"]["terms"] and n["read"]["score"] < 0.8')" = True ]; }
+check "a compacting node's score falls, and says why" wait_until 10 compacting
+echo read_only >"$RUN/flags4"
+read_only() { [ "$(of 4 '(n["write"]["filter"], n["write"]["weight"], n["read"]["weight"] > 0)')" = "('read_only', 0, True)" ]; }
+check "a read-only node takes no writes, but reads" wait_until 10 read_only
+rm "$RUN/flags3" "$RUN/flags4"
+writes_again() { [ "$(of 4 'n["write"]["weight"] > 0')" = True ]; }
+check "and both are forgotten" wait_until 10 writes_again
+
+agent forger 1 --key "7:$RUN/other"
+check "a forged report is counted and ignored" wait_until 10 reports_pass forged 1
+stop forger
+agent stranger 1 --key "9:$RUN/secret"
+check "an unknown key, too" wait_until 10 reports_pass unknown_key 1
+stop stranger
+on n1 python3 - <<'PY'
+import os, socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(2000):
+    s.sendto(os.urandom(i % 1600), ("10.2.0.254", 11290))
+PY
+check "rubbish, too" wait_until 10 reports_pass malformed 500
+check "too long, too" test "$(reports too_long)" -gt 50
+
+# A recorded report played again.
+timeout 10 ip netns exec "$P-n5" "$BUILD/ctrl/kvlane-agent" --node n5 --router 10.2.0.5:9999 --interval 200 \
+	--memcached 10.2.0.5 --key "7:$RUN/secret" >/dev/null 2>&1 &
+PIDS[recorded]=$!
+on n5 python3 - <<'PY'
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("10.2.0.5", 9999))
+s.settimeout(8)
+report = s.recv(2000)
+for _ in range(20):
+    s.sendto(report, ("10.2.0.254", 11290))
+PY
+stop recorded
+check "a replayed report is counted and ignored" wait_until 10 reports_pass replayed 10
+
+# Silence of an agent is not its node's: memcached answers, so the node stays in.
+load_start() { start load client "$KVLOAD" -p -f -t 12 -r 500 -k 300 $VIP 11211; }
+load_start
+stop agent6
+stale() { [ "$(of 6 'n["facts"]["stale"]')" = True ]; }
+check "a silent agent's report goes stale" wait_until 20 stale
+check "its node stays in, since it answers" eligible_is 6
+wait "${PIDS[load]}" && unset "PIDS[load]"
+check "nothing was lost" test "$(field '(r["sent"] - r["answered"], r["wrong"], r["errors"])' <"$RUN/load.log")" = "(0, 0, 0)"
+ctl scores
+check "in = out + drops + held" conserved
