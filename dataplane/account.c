@@ -43,6 +43,7 @@ static void reply_finish(struct kvl_worker *w, const struct kvl_packet *p, struc
 		node->in_flight--;
 	}
 	node->timeouts_in_a_row = 0;
+	node->last_reply = w->tick;
 	kvl_count(&node->replies, 1);
 	kvl_pending_answered(&w->pending, p->slot);
 }

@@ -139,4 +139,4 @@ void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_
 void kvl_merge_run(struct kvl_worker *w, const struct kvl_root *root);
 
 /* Slots whose time is up: counts, and lets go. Returns their number. */
-uint32_t kvl_expire(struct kvl_worker *w);
+uint32_t kvl_expire(struct kvl_worker *w, const struct kvl_root *root);

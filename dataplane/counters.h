@@ -5,6 +5,7 @@
 
 #include "lib/proto/reply.h"
 #include "lib/proto/request.h"
+#include "lib/score/retry.h"
 
 /*
  * Counters of one worker: written by that worker only, read by the control core at any time.
@@ -77,7 +78,8 @@ struct kvl_counters {
 	uint64_t quiet_expired; /* slots of quiet requests let go: neither timeout nor loss */
 	uint64_t
 		big_untracked; /* replies too large to count datagram by datagram: slot kept to its end */
-	uint64_t pending; /* slots in use (a gauge) */
+	uint64_t pending;                     /* slots in use (a gauge) */
+	uint64_t retries[KVL_RETRY_VERDICTS]; /* [KVL_RETRY_YES]: asked again; else why not */
 	uint64_t loops, busy_loops;
 	uint64_t busy_cycles; /* TSC cycles of loops that found work */
 };
@@ -91,7 +93,7 @@ struct kvl_node_counters {
 	uint32_t in_flight;
 	uint32_t timeouts_in_a_row; /* since the last reply */
 	uint32_t latency;           /* moving average, see kvl_latency_add() */
-	uint32_t spare;
+	uint32_t last_reply;        /* tick */
 	/* second line */
 	uint64_t timeouts;
 	uint64_t errors;  /* the request's fault */

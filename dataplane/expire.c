@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
 #include "dataplane/merge.h"
+#include "dataplane/retry.h"
 #include "lib/score/pick.h"
 
 /*
@@ -10,11 +11,13 @@
 
 #define EXPIRE_MAX 64 /* a turn: a dead node's thousands must not hold up the packets of others */
 
-static void slot_expire(struct kvl_worker *w, uint32_t slot)
+static void slot_expire(struct kvl_worker *w, const struct kvl_root *root, uint32_t slot)
 {
 	const struct kvl_slot *s = &w->pending.slots[slot];
 	struct kvl_node_counters *node = &w->nodes[s->node];
 
+	if ((s->flags & KVL_SLOT_RETRY) && kvl_retry_expire(w, root, slot))
+		return;
 	if (s->flags & KVL_SLOT_QUIET) {
 		kvl_count(&w->counters.quiet_expired, 1);
 	} else {
@@ -32,12 +35,12 @@ static void slot_expire(struct kvl_worker *w, uint32_t slot)
 	kvl_pending_abandon(&w->pending, slot);
 }
 
-uint32_t kvl_expire(struct kvl_worker *w)
+uint32_t kvl_expire(struct kvl_worker *w, const struct kvl_root *root)
 {
 	uint32_t expired[EXPIRE_MAX];
 	uint32_t n = kvl_wheel_advance(&w->pending.wheel, w->tick, expired, EXPIRE_MAX);
 
 	for (uint32_t i = 0; i < n; i++)
-		slot_expire(w, expired[i]);
+		slot_expire(w, root, expired[i]);
 	return n;
 }

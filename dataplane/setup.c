@@ -8,6 +8,7 @@
 #include <rte_malloc.h>
 
 #include "dataplane/port/port.h"
+#include "dataplane/retry.h"
 #include "dataplane/worker.h"
 
 /* Start-up and tear-down of workers; all memory they will ever need is taken here. */
@@ -22,6 +23,7 @@ static int worker_memory(struct kvl_worker *w, const struct kvl_worker_params *p
 		.workers = params->worker_count,
 	};
 	size_t size = kvl_pending_size(&pending);
+	struct kvl_bucket *buckets;
 	void *memory;
 
 	if (size == 0)
@@ -30,6 +32,15 @@ static int worker_memory(struct kvl_worker *w, const struct kvl_worker_params *p
 	if (memory == NULL)
 		return -ENOMEM;
 	kvl_pending_init(&w->pending, memory, &pending);
+
+	w->retry = kvl_retry_defaults();
+	w->retry_copies = rte_malloc_socket("kvl_retries",
+		params->pending_slots * sizeof(*w->retry_copies), RTE_CACHE_LINE_SIZE, w->socket);
+	buckets = rte_malloc_socket("kvl_retry_keys", KVL_RETRY_KEYS * sizeof(*buckets),
+		RTE_CACHE_LINE_SIZE, w->socket);
+	if (w->retry_copies == NULL || buckets == NULL)
+		return -ENOMEM;
+	kvl_retry_keys_init(&w->retry_keys, buckets, KVL_RETRY_KEYS, &w->retry, 0);
 
 	w->nodes = rte_calloc_socket(
 		"kvl_nodes", params->node_max, sizeof(*w->nodes), RTE_CACHE_LINE_SIZE, w->socket);
@@ -122,6 +133,8 @@ void kvl_worker_free(struct kvl_worker *w)
 	rte_free(w->merges.merges);
 	rte_mempool_free(w->made);
 	rte_free(w->pending.slots);
+	rte_free(w->retry_copies);
+	rte_free(w->retry_keys.slots);
 	rte_free(w->nodes);
 	rte_free(w->latency);
 	rte_free(w);

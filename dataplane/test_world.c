@@ -16,6 +16,7 @@
 struct kvl_worker *world_workers[WORLD_WORKERS];
 uint16_t world_weights[WORLD_NODES];
 struct kvl_root_service world_service;
+uint16_t world_try_ms;
 
 static const struct kvl_merge_params world_merge = {
 	.merges = WORLD_MERGES, .parts = WORLD_PARTS, .chunks = WORLD_CHUNKS};
@@ -109,7 +110,8 @@ static struct kvl_root_node node_make(unsigned int number)
 {
 	struct kvl_root_node node = {.port = 11211,
 		.egress = 1,
-		.flags = KVL_NODE_PRESENT | KVL_NODE_NEXTHOP | KVL_NODE_SNAT};
+		.flags = KVL_NODE_PRESENT | KVL_NODE_NEXTHOP | KVL_NODE_SNAT,
+		.try_ms = world_try_ms};
 	char text[32];
 
 	snprintf(text, sizeof(text), "10.2.0.%u", number + 1);
@@ -139,7 +141,10 @@ void world_publish(void)
 		services[i] = (struct kvl_root_service){.port = 11211,
 			.number = i,
 			.mode = i == 0 ? KVL_MODE_NAT : KVL_MODE_DSR,
-			.replication = 1,
+			.replication =
+				world_service.replication != 0 ? world_service.replication : 1,
+			.choice = world_service.choice,
+			.retries = world_service.retries,
 			.timeout_ms = WORLD_TIMEOUT,
 			.placement = placement,
 			.keyless = world_service.keyless,
@@ -224,7 +229,7 @@ void world_wait(unsigned int w, unsigned int ms)
 {
 	world_workers[w]->tick += ms;
 	world_workers[w]->now += ms * world_workers[w]->tsc_per_tick;
-	while (kvl_expire(world_workers[w]) != 0)
+	while (kvl_expire(world_workers[w], root) != 0)
 		;
 	kvl_merge_run(world_workers[w], root);
 }

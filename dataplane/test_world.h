@@ -31,6 +31,7 @@ extern struct kvl_worker *world_workers[WORLD_WORKERS];
 extern uint16_t world_weights[WORLD_NODES]; /* set, then world_publish() */
 /* Policies of both services: keyless, partial, hash_rule; set, then world_publish(). */
 extern struct kvl_root_service world_service;
+extern uint16_t world_try_ms; /* of every node; set, then world_publish() */
 
 /* cmocka group set-up and tear-down. */
 int world_begin(void **state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "dataplane/burst.h"
+#include "dataplane/retry.h"
 
 /*
  * nat: a slot of the pending table for each request, with all that its reply will need. dsr keeps
@@ -36,7 +36,8 @@ static void slot_fill(struct kvl_worker *w, struct kvl_packet *p, const struct k
 	s->client_port = udp->src_port;
 }
 
-static void slot_start(struct kvl_worker *w, const struct kvl_packet *p)
+static void slot_start(
+	struct kvl_worker *w, const struct kvl_packet *p, const struct kvl_root_node *node)
 {
 	uint32_t hold = p->service->timeout_ms;
 	struct kvl_slot *s = &w->pending.slots[p->slot];
@@ -46,6 +47,11 @@ static void slot_start(struct kvl_worker *w, const struct kvl_packet *p)
 		hold = RTE_MIN(hold, QUIET_HOLD_MS);
 	} else {
 		w->nodes[p->node].in_flight++;
+		if (unlikely(p->service->retries != 0)) {
+			uint32_t wait = kvl_retry_keep(w, p, node);
+
+			hold = wait != 0 ? RTE_MIN(wait, hold) : hold;
+		}
 	}
 	/* + 1: the running tick is partly over, and a timeout must not come early. */
 	kvl_wheel_arm(&w->pending.wheel, p->slot, w->tick + hold + 1);
@@ -93,7 +99,7 @@ void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bur
 				continue;
 			}
 			slot_fill(w, p, &nodes[p->node]);
-			slot_start(w, p);
+			slot_start(w, p, &nodes[p->node]);
 		}
 		request_count(w, p);
 		list->packets[tracked++] = p;

@@ -68,7 +68,7 @@ uint32_t kvl_worker_turn(struct kvl_worker *w)
 	running_report(w, root);
 	handled = lanes_receive(w, root);
 	handled += inbox_receive(w, root);
-	handled += kvl_expire(w);
+	handled += kvl_expire(w, root);
 	if (unlikely(w->merges.ready_head != KVL_MERGE_NONE))
 		kvl_merge_run(w, root);
 	kvl_transmit_flush(w);

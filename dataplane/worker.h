@@ -13,6 +13,7 @@
 #include "dataplane/track/pending.h"
 #include "lib/model/root.h"
 #include "lib/score/histogram.h"
+#include "lib/score/retry.h"
 
 #define KVL_BURST      32
 #define KVL_TX_BUFFER  64   /* per port; flushed at the end of each burst */
@@ -20,7 +21,13 @@
 
 /* Mbufs for what a worker makes itself; twice what two ports' transmit queues may hold on to. */
 #define KVL_MADE_MBUFS 4095
-#define KVL_TURNS      256 /* round robins, by service number */
+#define KVL_TURNS      256 /* round robins and retry budgets, by service number */
+
+#define KVL_RETRY_BYTES 320  /* larger requests are not kept for another try */
+#define KVL_RETRIES_MAX 5    /* per request; a service has at most so many */
+#define KVL_RETRY_KEYS  4096 /* buckets of the keys' budgets */
+
+struct kvl_retry_copy;
 
 /* A port as a worker uses it: one receive and one transmit queue, its own. */
 struct kvl_lane {
@@ -74,6 +81,10 @@ struct kvl_worker {
 	struct kvl_merge_table merges;
 	struct kvl_asked asked;
 	uint32_t turns[KVL_TURNS];
+	struct kvl_retry_params retry;
+	struct kvl_retry_copy *retry_copies; /* by slot */
+	struct kvl_retry_budget retry_budgets[KVL_TURNS];
+	struct kvl_retry_keys retry_keys;
 	uint64_t started;      /* TSC */
 	uint64_t started_time; /* seconds since 1970 */
 	uint32_t pid;

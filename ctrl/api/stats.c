@@ -36,6 +36,16 @@ static json_t *split_object(const struct kvl_counters *c)
 		(json_int_t)c->merges);
 }
 
+static json_t *retries_object(const struct kvl_counters *c)
+{
+	json_t *object = json_object();
+
+	for (unsigned int i = 0; i < KVL_RETRY_VERDICTS; i++)
+		json_object_set_new(object, i == KVL_RETRY_YES ? "sent" : kvl_retry_name(i),
+			json_integer((json_int_t)c->retries[i]));
+	return object;
+}
+
 static json_t *counters_object(const struct kvl_counters *c)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
@@ -87,6 +97,7 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 
 	kvl_tally_counters(r->workers, r->worker_count, &sum);
 	result = counters_object(&sum);
+	json_object_set_new(result, "retries", retries_object(&sum));
 	for (uint16_t w = 0; w < r->worker_count; w++) {
 		json_t *object;
 

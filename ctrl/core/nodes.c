@@ -178,6 +178,16 @@ bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbour
 	return changed;
 }
 
+/* SPEC 7: twice its p99; as long as that is not known the service's own timeout, which is less. */
+static uint16_t try_ms(const struct kvl_node *node)
+{
+	struct kvl_retry_params params = kvl_retry_defaults();
+	double p99 = node->scored == NULL ? 0 : node->scored->facts.p99_us;
+
+	params.timeout_cap_us = 60000000;
+	return (uint16_t)((kvl_retry_timeout_us(&params, p99) + 999) / 1000);
+}
+
 static void root_node_fill(
 	const struct kvl_nodes *nodes, const struct kvl_node *node, struct kvl_root_node *root)
 {
@@ -187,6 +197,7 @@ static void root_node_fill(
 		.address = node->config.address,
 		.port = node->config.port,
 		.flags = KVL_NODE_PRESENT,
+		.try_ms = try_ms(node),
 	};
 	if (node->hop_status != KVL_HOP_OK || !node->has_egress)
 		return;

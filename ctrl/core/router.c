@@ -41,6 +41,14 @@ static uint32_t members_list(const struct kvl_topology *t, const char *pool, uin
 	return count;
 }
 
+/* With one holder another node would only miss; dsr replies do not come this way. */
+static uint8_t retries_of(const struct kvl_service_config *config)
+{
+	if (config->placement.replication == 1 || config->mode == KVL_MODE_DSR)
+		return 0;
+	return (uint8_t)config->retries;
+}
+
 static void root_describe(void *context, uint16_t replica, struct kvl_root_spec *spec)
 {
 	static struct kvl_root_service services[KVL_SERVICES_MAX];
@@ -66,6 +74,7 @@ static void root_describe(void *context, uint16_t replica, struct kvl_root_spec 
 			.timeout_ms = s->config.timeout_ms,
 			.keyless = s->config.keyless,
 			.partial = s->config.partial,
+			.retries = retries_of(&s->config),
 			.hash_rule = s->config.hash_rule,
 			.seed = s->config.placement.seed,
 			.placement = placement,

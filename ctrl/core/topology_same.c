@@ -36,7 +36,7 @@ static bool service_same(const struct kvl_service_config *a, const struct kvl_se
 	       && a->placement.vnodes == b->placement.vnodes
 	       && a->placement.seed == b->placement.seed && a->timeout_ms == b->timeout_ms
 	       && scoring_same(&a->scoring, &b->scoring) && a->keyless == b->keyless
-	       && a->partial == b->partial
+	       && a->retries == b->retries && a->partial == b->partial
 	       && memcmp(&a->hash_rule, &b->hash_rule, sizeof(a->hash_rule)) == 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "ctrl/core/log.h"
 #include "ctrl/daemon/eal.h"
+#include "dataplane/retry.h"
 #include "dataplane/worker.h"
 
 #define ARGS_MAX 64
@@ -41,13 +42,14 @@ static unsigned int memory_needed(const struct kvl_config *config)
 	const struct kvl_router_config *r = &config->router;
 	uint64_t mbuf = sizeof(struct rte_mbuf) + RTE_MBUF_DEFAULT_BUF_SIZE + 128;
 	uint64_t pools = config->port_count * r->workers * (uint64_t)r->mbufs * mbuf;
-	uint64_t worker = KVL_MADE_MBUFS * mbuf
-			  + kvl_merge_table_size(&(struct kvl_merge_params){0})
-			  + sizeof(struct kvl_worker)
-			  + r->pending_slots * (uint64_t)(sizeof(struct kvl_slot) + 4)
-			  + r->max_nodes
-				    * (uint64_t)(sizeof(struct kvl_node_counters)
-						 + sizeof(struct kvl_histogram));
+	uint64_t worker =
+		KVL_MADE_MBUFS * mbuf + kvl_merge_table_size(&(struct kvl_merge_params){0})
+		+ sizeof(struct kvl_worker)
+		+ r->pending_slots
+			  * (uint64_t)(sizeof(struct kvl_slot) + 4 + sizeof(struct kvl_retry_copy))
+		+ r->max_nodes
+			  * (uint64_t)(sizeof(struct kvl_node_counters)
+				       + sizeof(struct kvl_histogram));
 	uint64_t placements = 0;
 
 	for (size_t i = 0; i < config->service_count; i++) {

@@ -78,6 +78,14 @@ int kvl_pending_init(struct kvl_pending *p, void *memory, const struct kvl_pendi
 	return 0;
 }
 
+void kvl_pending_renew(struct kvl_pending *p, uint32_t slot)
+{
+	struct kvl_slot *s = &p->slots[slot];
+
+	kvl_sequences_reset(&s->seen, &p->sequences);
+	s->generation = (s->generation + 1) & p->generation_mask;
+}
+
 void kvl_pending_abandon(struct kvl_pending *p, uint32_t slot)
 {
 	struct kvl_slot *s = &p->slots[slot];

@@ -32,6 +32,7 @@ enum kvl_slot_flag {
 	KVL_SLOT_ACTIVE = 1 << 0,
 	KVL_SLOT_QUIET = 1 << 1, /* silence is an answer: no timeout, no latency sample */
 	KVL_SLOT_PART = 1 << 2,  /* of a split request: the reply goes to its merge */
+	KVL_SLOT_RETRY = 1 << 3, /* may be asked of another node: retry.h has a copy */
 };
 
 #define KVL_VLAN_NONE UINT16_MAX
@@ -171,6 +172,9 @@ static inline void kvl_pending_answered(struct kvl_pending *p, uint32_t slot)
 	p->free[p->free_head & (p->size - 1)] = slot;
 	p->free_count++;
 }
+
+/* Stays in use for another try, with a reply to the former one outstanding. */
+void kvl_pending_renew(struct kvl_pending *p, uint32_t slot);
 
 /* Left with a reply outstanding. */
 void kvl_pending_abandon(struct kvl_pending *p, uint32_t slot);

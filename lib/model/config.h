@@ -120,6 +120,7 @@ struct kvl_service_config {
 	struct kvl_scoring_config scoring;
 	enum kvl_keyless keyless; /* default local */
 	enum kvl_partial partial; /* default miss */
+	uint32_t retries;         /* of reads at further holders, when N > 1; 0..5, default 2 */
 	struct kvl_hash_rule
 		hash_rule; /* `hash_tag: "{}"` or `hash_separator: ":"`; default none */
 	unsigned int line; /* where it stands, for later messages */

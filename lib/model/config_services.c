@@ -98,6 +98,7 @@ const struct field service_fields[SERVICE_FIELDS] = {
 		.choices = keyless},
 	[SERVICE_PARTIAL] = {"partial", set_choice, AT(struct kvl_service_config, partial),
 		.choices = partials},
+	[SERVICE_RETRIES] = {"retries", set_uint, AT(struct kvl_service_config, retries), .max = 5},
 	[SERVICE_HASH_TAG] = {"hash_tag", set_hash_tag, AT(struct kvl_service_config, hash_rule)},
 	[SERVICE_HASH_SEPARATOR] = {"hash_separator", set_hash_separator,
 		AT(struct kvl_service_config, hash_rule)},
@@ -114,6 +115,7 @@ static const struct kvl_service_config service_default = {
 			.vnodes = KVL_VNODES_DEFAULT,
 		},
 	.timeout_ms = 1000,
+	.retries = 2,
 };
 
 /* Against one that stands before. Returns whether something was said: once is enough. */

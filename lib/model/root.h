@@ -43,7 +43,9 @@ struct kvl_root_node {
 	uint8_t mac[6];       /* next hop */
 	uint8_t source_mac[6];
 	uint8_t flags; /* enum kvl_node_flag */
-	uint8_t pad[15];
+	uint8_t pad;
+	uint16_t try_ms; /* a read may be asked of another holder after this; from its p99 */
+	uint8_t pads[12];
 };
 _Static_assert(sizeof(struct kvl_root_node) == 64, "one cache line a node");
 
@@ -52,7 +54,8 @@ struct kvl_root_service {
 	uint16_t port;   /* host order */
 	uint16_t number; /* stable, see numbers.h */
 	uint8_t mode;    /* enum kvl_mode */
-	uint8_t replication;
+	uint8_t replication : 4;
+	uint8_t retries : 4; /* reads may be asked of so many further holders; nat only */
 	uint8_t choice; /* enum kvl_choice, among the candidates of a read when N > 1 */
 	uint8_t keyless : 4, partial : 4; /* enum kvl_keyless, kvl_partial */
 	uint32_t timeout_ms;

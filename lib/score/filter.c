@@ -53,16 +53,49 @@ static size_t count_of(const enum kvl_filter *reasons, size_t count, enum kvl_fi
 	return n;
 }
 
-/* The best-scored node in cooldown; there is one. */
-static size_t best_cooling(const enum kvl_filter *reasons, const double *scores, size_t count)
+static size_t cooling_from(
+	const enum kvl_filter *reasons, const double *scores, size_t count, double least)
 {
-	size_t best = count;
+	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (reasons[i] == KVL_FILTER_COOLDOWN
-			&& (best == count || scores[i] > scores[best]))
-			best = i;
-	return best;
+		n += reasons[i] == KVL_FILTER_COOLDOWN && scores[i] >= least;
+	return n;
+}
+
+static size_t let_in_from(
+	enum kvl_filter *reasons, const double *scores, size_t count, double least, size_t most)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count && n < most; i++)
+		if (reasons[i] == KVL_FILTER_COOLDOWN && scores[i] >= least) {
+			reasons[i] = KVL_FILTER_IN;
+			n++;
+		}
+	return n;
+}
+
+/*
+ * Lets in the `wanted` best-scored of those in cooldown. By halving the range of scores until it
+ * holds the last one wanted: no memory, and linear also when 4096 nodes are cooling.
+ */
+static size_t let_in_best(
+	enum kvl_filter *reasons, const double *scores, size_t count, size_t wanted)
+{
+	double low = 0, high = 1.5;
+	size_t in;
+
+	for (int i = 0; i < 60; i++) {
+		double middle = (low + high) / 2;
+
+		if (cooling_from(reasons, scores, count, middle) >= wanted)
+			low = middle;
+		else
+			high = middle;
+	}
+	in = let_in_from(reasons, scores, count, high, wanted);
+	return in + let_in_from(reasons, scores, count, low, wanted - in);
 }
 
 static size_t fail_open(enum kvl_filter *reasons, size_t count)
@@ -83,15 +116,15 @@ size_t kvl_filter_spare(enum kvl_filter *reasons, const double *scores, size_t c
 {
 	size_t out = count - count_of(reasons, count, KVL_FILTER_IN);
 	size_t cooling = count_of(reasons, count, KVL_FILTER_COOLDOWN);
-	size_t places = row < count ? row : count, let_in = 0;
+	size_t places = row < count ? row : count, wanted;
 
-	while (cooling > 0 && (out >= places || cooling > count / COOLDOWN_SHARE)) {
-		reasons[best_cooling(reasons, scores, count)] = KVL_FILTER_IN;
-		cooling--;
-		out--;
-		let_in++;
-	}
-	return let_in + fail_open(reasons, count);
+	/* So many too many: of the row's places, and of the pool's third. */
+	wanted = out >= places ? out - places + 1 : 0;
+	if (cooling > count / COOLDOWN_SHARE && cooling - count / COOLDOWN_SHARE > wanted)
+		wanted = cooling - count / COOLDOWN_SHARE;
+	if (wanted > cooling)
+		wanted = cooling;
+	return let_in_best(reasons, scores, count, wanted) + fail_open(reasons, count);
 }
 
 const char *kvl_filter_name(enum kvl_filter reason)

@@ -92,6 +92,44 @@ static void test_the_last_is_spared(void **state)
 	assert_int_equal(few[1], KVL_FILTER_COOLDOWN);
 }
 
+/* A third of the pool at most, however wide the rows are. */
+static void test_a_third_at_most(void **state)
+{
+	for (size_t count = 1; count <= 64; count++) {
+		enum kvl_filter reasons[64];
+		double scores[64] = {0};
+		size_t out;
+
+		for (size_t i = 0; i < count; i++)
+			reasons[i] = KVL_FILTER_COOLDOWN;
+		kvl_filter_spare(reasons, scores, count, 64);
+		out = count - still_in(reasons, count);
+		assert_int_equal(out, count / 3);
+	}
+}
+
+/* Those let in are the best of those in cooldown, ties or not. */
+static void test_the_best_are_spared(void **state)
+{
+	for (size_t levels = 1; levels <= 30; levels++) {
+		enum kvl_filter reasons[30];
+		double scores[30], worst_in = 2, best_out = -1;
+
+		for (size_t i = 0; i < 30; i++) {
+			reasons[i] = KVL_FILTER_COOLDOWN;
+			scores[i] = (double)(i * 7 % levels) / levels;
+		}
+		assert_int_equal(kvl_filter_spare(reasons, scores, 30, 8), 23); /* 7 may stay out */
+		for (size_t i = 0; i < 30; i++) {
+			if (reasons[i] == KVL_FILTER_IN && scores[i] < worst_in)
+				worst_in = scores[i];
+			if (reasons[i] != KVL_FILTER_IN && scores[i] > best_out)
+				best_out = scores[i];
+		}
+		assert_true(best_out <= worst_in);
+	}
+}
+
 static void test_fail_open(void **state)
 {
 	enum kvl_filter reasons[4] = {
@@ -148,6 +186,8 @@ int main(void)
 		cmocka_unit_test(test_the_nodes_own),
 		cmocka_unit_test(test_the_requests),
 		cmocka_unit_test(test_the_last_is_spared),
+		cmocka_unit_test(test_a_third_at_most),
+		cmocka_unit_test(test_the_best_are_spared),
 		cmocka_unit_test(test_fail_open),
 		cmocka_unit_test(test_spare_by_property),
 		cmocka_unit_test(test_names),

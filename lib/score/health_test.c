@@ -271,6 +271,18 @@ static void test_three_low_scores_cool_down(void **state)
 	assert_int_equal(kvl_health_cooldown_until(&h, &params) - h.since_ms, 2000);
 }
 
+/* Neither replies nor a failure or two bring it back sooner. */
+static void test_cooldown_is_sat_out(void **state)
+{
+	low_scores(KVL_HEALTH_LOW_SCORES);
+	assert_false(probe(false));
+	assert_false(probe(true));
+	assert_false(timeouts(1, 1));
+	assert_false(timeouts(1, 2));
+	assert_false(replies(5));
+	assert_int_equal(h.state, KVL_HEALTH_COOLDOWN);
+}
+
 /* A node in cooldown that dies is dead: it needs a probe's word then. */
 static void test_failures_outrank_scores(void **state)
 {
@@ -434,6 +446,7 @@ int main(void)
 		TEST(test_counts_saturate),
 		TEST(test_cooldown_doubles_and_is_forgiven),
 		TEST(test_three_low_scores_cool_down),
+		TEST(test_cooldown_is_sat_out),
 		TEST(test_failures_outrank_scores),
 		TEST(test_phi_and_signs_of_life),
 		TEST(test_ramp),

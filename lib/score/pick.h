@@ -34,6 +34,13 @@ static inline uint32_t kvl_latency(const struct kvl_pulse *p, uint16_t node)
 #define KVL_LATENCY_MOST  (1u << 22) /* microseconds */
 
 /*
+ * Averages below count as this: differences of a few microseconds are the hosts' noise, and with
+ * nothing in flight, as at low load, the luckiest node would get all reads of its rows (measured on
+ * six idle nodes of 44 to 52 us: two of them had 75%).
+ */
+#define KVL_LATENCY_FLOOR 250u /* microseconds */
+
+/*
  * Moving average of answers' latencies, in microseconds << KVL_LATENCY_SHIFT. Add replies and, as
  * the time waited, timeouts; not rejections, which say nothing of how fast a node works (SPEC 4.3).
  */
@@ -88,10 +95,37 @@ static inline struct kvl_draw kvl_draw_best(
 }
 
 /*
+ * Where a failed request is tried next (SPEC 7), `tried` having bit 1 << place of each place tried:
+ * never the same node twice. Of the `n` candidates the one with the largest weight, the first of
+ * equal ones; when all of them were tried, the next of the row that is in (which holds no copy when
+ * N > 1, and is all there is when N = 1).
+ */
+static inline struct kvl_draw kvl_draw_untried(
+	const struct kvl_row *row, const uint16_t *weights, unsigned int n, uint8_t tried)
+{
+	struct kvl_draw best = {KVL_NODE_NONE, 0};
+
+	for (uint8_t i = 0, in = 0; i < KVL_ROW_MAX && row->node[i] != KVL_NODE_NONE; i++) {
+		uint16_t weight = weights[row->node[i]];
+
+		if (in >= n && best.node != KVL_NODE_NONE)
+			break;
+		in += weight != 0;
+		if (weight == 0 || (tried & 1u << i))
+			continue;
+		if (best.node == KVL_NODE_NONE || weight > weights[best.node])
+			best = (struct kvl_draw){row->node[i], i};
+	}
+	return best;
+}
+
+/*
  * Prequal's hot-cold rule (Wydrowski et al., NSDI'24) on what a core knows: a node is hot with more
  * than `hot` of this core's requests in flight. Both hot: the fewer in flight. One hot: the other.
  * Both cold: the first, as it was drawn, since the weights, which hold the latency, have decided.
  */
+#define KVL_PICK_HOT 0 /* best in tests/sim: a core's part of a node's load is small */
+
 static inline bool kvl_prefer_second(uint32_t first, uint32_t second, uint32_t hot)
 {
 	return first > hot && second < first;
@@ -119,11 +153,11 @@ static inline struct kvl_draw kvl_draw_p2c(const struct kvl_row *row, const uint
 		       : first;
 }
 
-/* The slowest known of the candidates; 1 when none has answered yet. */
+/* The slowest known of the candidates; the floor when none has answered yet. */
 static inline uint64_t kvl_slowest(
 	const struct kvl_draw *list, unsigned int left, const struct kvl_pulse *pulse)
 {
-	uint32_t slowest = 1;
+	uint32_t slowest = KVL_LATENCY_FLOOR << KVL_LATENCY_SHIFT;
 
 	for (unsigned int i = 0; i < left; i++)
 		if (kvl_latency(pulse, list[i].node) > slowest)
@@ -155,6 +189,8 @@ static inline struct kvl_draw kvl_draw_least(const struct kvl_row *row, const ui
 	for (unsigned int i = 0; i < left; i++) {
 		uint32_t latency = kvl_latency(pulse, list[i].node);
 
+		if (latency != 0 && latency < KVL_LATENCY_FLOOR << KVL_LATENCY_SHIFT)
+			latency = KVL_LATENCY_FLOOR << KVL_LATENCY_SHIFT;
 		/* at most 2^20 * 2^26; times a weight still below 2^64 */
 		cost[i] = ((uint64_t)kvl_in_flight(pulse, list[i].node) + 1)
 			  * (latency == 0 ? slowest : latency);

@@ -33,7 +33,7 @@ static uint32_t flags_of(const struct kvl_scored_node *n, bool stale, uint64_t n
 
 static void facts_gather(struct kvl_scorer *s, struct kvl_scored_node *n, uint64_t now_ms)
 {
-	uint64_t limit = kvl_fresh_load_ms(s->params.report_interval_ms);
+	uint64_t limit = kvl_fresh_limit(kvl_fresh_load_ms(s->params.report_interval_ms), s->rate);
 	bool stale = n->report_ms != 0 && kvl_fresh_stale(n->report_ms, limit, now_ms);
 
 	n->facts = (struct kvl_facts){
@@ -41,8 +41,7 @@ static void facts_gather(struct kvl_scorer *s, struct kvl_scored_node *n, uint64
 		.cpu = value(n, KVL_METRIC_CPU),
 		.io_wait = value(n, KVL_METRIC_IO_WAIT),
 		.load = kvl_load_combine(value(n, KVL_METRIC_CPU), value(n, KVL_METRIC_IO_WAIT),
-			fmax(value(n, KVL_METRIC_NETWORK_IN),
-				value(n, KVL_METRIC_NETWORK_OUT))),
+			fmax(value(n, KVL_METRIC_NETWORK_IN), value(n, KVL_METRIC_NETWORK_OUT))),
 		.hit_rate = value(n, KVL_METRIC_HIT_RATE),
 		/* What the router measures outranks what the node says of itself (SPEC 4.10). */
 		.p95_us = value(n, KVL_METRIC_P95_US),
@@ -73,6 +72,31 @@ static void fleet_measure(struct kvl_scorer *s, uint64_t now_ms)
 	kvl_fleet_measure(&s->fleet, p95, p99, count, now_ms);
 }
 
+static void rate_measure(struct kvl_scorer *s, uint64_t now_ms)
+{
+	if (now_ms > s->scored_ms)
+		s->rate = (double)s->requests * 1000 / (double)(now_ms - s->scored_ms);
+	s->requests = 0;
+}
+
+/* Of those with traffic: the newest failures and rejections, against the score. */
+static void self_check(struct kvl_scorer *s)
+{
+	double *scores = s->scratch, *success = s->scratch + s->max;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < s->max; i++) {
+		const struct kvl_scored_node *n = &s->nodes[i];
+
+		if (!n->present || !kvl_health_eligible(&n->health))
+			continue;
+		scores[count] = n->breakdown[0].score;
+		success[count++] = 1 - kvl_window_newest(&n->windows[KVL_METRIC_FAILURES])
+				   - kvl_window_newest(&n->windows[KVL_METRIC_REJECTS]);
+	}
+	kvl_self_check_round(&s->self_check, scores, success, count);
+}
+
 /* The class that all have in common: small cold reads. */
 static void low_judge(struct kvl_scorer *s, struct kvl_scored_node *n, uint64_t now_ms)
 {
@@ -86,6 +110,7 @@ void kvl_rescore(struct kvl_scorer *s, uint64_t now_ms)
 {
 	bool judge = now_ms >= s->judged_ms + KVL_SCORER_LOW_MS;
 
+	rate_measure(s, now_ms);
 	s->scored_ms = now_ms;
 	if (judge)
 		s->judged_ms = now_ms;
@@ -104,6 +129,8 @@ void kvl_rescore(struct kvl_scorer *s, uint64_t now_ms)
 		if (judge)
 			low_judge(s, n, now_ms);
 	}
+	if (judge)
+		self_check(s);
 	s->dirty = true;
 }
 

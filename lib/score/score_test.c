@@ -207,6 +207,7 @@ static void test_penalty_never_negative(void **state)
 	b = penalty(&facts);
 	assert_near(b.score, 0);
 	assert_true(b.points[KVL_TERM_CLAMP] > 0);
+	assert_near(b.points[KVL_TERM_OBSERVATION], 0); /* no gift */
 }
 
 /* SPEC 4.3: fast, and refuses; slower, and serves. */

@@ -95,6 +95,11 @@ const struct kvl_fleet *kvl_scorer_fleet(const struct kvl_scorer *s)
 	return &s->fleet.fleet;
 }
 
+const struct kvl_self_check *kvl_scorer_self_check(const struct kvl_scorer *s)
+{
+	return &s->self_check;
+}
+
 /* Whoever leaves a state in which it had no traffic is judged by what comes now, not by what sent it
  * there. */
 static bool note_change(struct kvl_scorer *s, struct kvl_scored_node *n, bool changed)
@@ -114,6 +119,7 @@ bool kvl_scorer_passive(
 	bool changed = kvl_health_passive(&n->health, &s->params.health, o->replies, o->timeouts,
 		seen->timeouts_in_a_row, now_ms);
 
+	s->requests += o->replies + o->timeouts;
 	kvl_gather(n, seen, now_ms);
 	return note_change(s, n, changed);
 }

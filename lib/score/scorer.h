@@ -7,6 +7,7 @@
 #include "lib/score/histogram.h"
 #include "lib/score/history.h"
 #include "lib/score/phi.h"
+#include "lib/score/self_check.h"
 #include "lib/score/weights.h"
 #include "lib/score/window.h"
 
@@ -99,5 +100,8 @@ bool kvl_scorer_tick(struct kvl_scorer *s, uint64_t now_ms);
 /* Weights of one class by node number, `count` of them: at least highest number + 1. */
 void kvl_scorer_weights(struct kvl_scorer *s, unsigned int class, uint64_t now_ms,
 	uint16_t *weights, uint32_t count);
+
+/* Whether the scores still follow what is observed (SPEC 6.8), judged once a second. */
+const struct kvl_self_check *kvl_scorer_self_check(const struct kvl_scorer *s);
 
 const struct kvl_fleet *kvl_scorer_fleet(const struct kvl_scorer *s);

@@ -9,8 +9,11 @@ struct kvl_scorer {
 	uint32_t max;
 	struct kvl_scored_node *nodes;
 	struct kvl_fleet_state fleet;
+	struct kvl_self_check self_check;
 	double confidence;
-	bool dirty; /* weights have changed since the last tick */
+	uint64_t requests; /* since the last scoring */
+	double rate;       /* requests a second of the whole pool, as of then */
+	bool dirty;        /* weights have changed since the last tick */
 	uint64_t scored_ms, judged_ms;
 	/* room for one pass over the nodes */
 	double *scratch; /* 2 * max */

@@ -140,6 +140,51 @@ static void test_rejecting_cools_down(void **state)
 	assert_in_range(kvl_scorer_node(s, 3)->health.falls, 4, 6);
 }
 
+/* A rejection is quick, and says nothing of the latency. */
+static void test_rejections_are_no_latency(void **state)
+{
+	pass(2000);
+	behaves[3] = (struct behaviour){.replies = 500, .rejects = 500, .us = 1};
+	for (int second = 0; second < 20; second++) {
+		pass(1000);
+		assert_false(kvl_scorer_node(s, 3)->facts.p99_us < 900);
+	}
+}
+
+/* Back from its cooldown it is judged anew, not once more by what sent it there. */
+static void test_forgiven_after_cooldown(void **state)
+{
+	pass(2000);
+	behaves[3] = (struct behaviour){.replies = 500, .rejects = 500, .us = 1};
+	for (int tick = 0; tick < 200 && weights[3] > 0; tick++)
+		pass(TICK);
+	assert_int_equal(weights[3], 0);
+	behaves[3] = (struct behaviour){0};
+	for (int tick = 0; tick < 200 && weights[3] == 0; tick++)
+		pass(TICK);
+	behaves[3] = (struct behaviour){.replies = 50, .us = 1000};
+	pass(30000);
+	assert_int_equal(kvl_scorer_node(s, 3)->health.falls, 1);
+	assert_int_equal(weights[3], KVL_WEIGHT_MOST);
+}
+
+/* SPEC 4.10: what the node says of its latency counts only as long as the router has not seen it. */
+static void test_measured_outranks_reported(void **state)
+{
+	struct kvl_report_figures report = {.time_ms = 5};
+
+	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++)
+		report.value[m] = KVL_UNKNOWN;
+	report.value[KVL_METRIC_RTT_P99_US] = 77000;
+	behaves[0] = (struct behaviour){0};
+	kvl_scorer_report(s, 0, &report, now);
+	pass(1000);
+	assert_true(kvl_scorer_node(s, 0)->facts.p99_us == 77000);
+	behaves[0] = (struct behaviour){.replies = 50, .us = 1000};
+	pass(2000);
+	assert_true(kvl_scorer_node(s, 0)->facts.p99_us < 1100);
+}
+
 /* All of them reject: someone must stay. */
 static void test_last_usable_stays(void **state)
 {
@@ -191,6 +236,34 @@ static void test_the_callers_reasons(void **state)
 	assert_int_equal(weights[3], KVL_WEIGHT_MOST);
 }
 
+/* SPEC 6.8: the scores follow a node that rejects a tenth, or the alarm is raised. */
+static void test_self_check(void **state)
+{
+	behaves[1].rejects = 5;
+	pass(60000);
+	assert_false(kvl_scorer_self_check(s)->alarm);
+	assert_true(kvl_self_check_correlation(kvl_scorer_self_check(s)) > 0.9);
+	params.score.reject_threshold = 1; /* nothing counts as too many */
+	kvl_scorer_configure(s, &params);
+	pass(600000);
+	assert_true(kvl_scorer_self_check(s)->alarm);
+}
+
+/* SPEC 6.4: at low traffic a somewhat older report is still fresh. */
+static void test_calm_traffic_tolerates_staleness(void **state)
+{
+	struct kvl_report_figures report = {.time_ms = 5};
+
+	for (int i = 0; i < NODES; i++)
+		behaves[i].replies = 1; /* 100 a second in all */
+	pass(1000);
+	kvl_scorer_report(s, 0, &report, now);
+	pass(KVL_FRESH_LOAD_MS * 2 - 600);
+	assert_false(kvl_scorer_node(s, 0)->facts.flags & KVL_FACT_STALE);
+	pass(1500);
+	assert_true(kvl_scorer_node(s, 0)->facts.flags & KVL_FACT_STALE);
+}
+
 static void test_fleet_median_and_worst(void **state)
 {
 	struct kvl_fleet_state f;
@@ -200,6 +273,11 @@ static void test_fleet_median_and_worst(void **state)
 	kvl_fleet_measure(&f, p95, p99, 4, 1000);
 	assert_true(f.fleet.worst_p95_us == 30);
 	assert_true(f.fleet.baseline_p99_us == 300);
+	kvl_fleet_init(&f);
+	kvl_fleet_measure(&f, p95, (double[]){400, 100, 900, 300}, 4, 1000);
+	assert_true(f.fleet.baseline_p99_us == 350);
+	kvl_fleet_init(&f);
+	kvl_fleet_measure(&f, p95, (double[]){300}, 1, 1000);
 	/* A minute of a fleet three times slower moves the long-run baseline by a fifth or so. */
 	for (int i = 0; i < 600; i++) {
 		double calm[] = {300}, none[] = {KVL_UNKNOWN};
@@ -224,9 +302,14 @@ int main(void)
 		TEST(test_one_slow_interval),
 		TEST(test_dead_is_out_and_comes_back_by_steps),
 		TEST(test_rejecting_cools_down),
+		TEST(test_rejections_are_no_latency),
+		TEST(test_forgiven_after_cooldown),
+		TEST(test_measured_outranks_reported),
 		TEST(test_last_usable_stays),
 		TEST(test_a_report_counts),
 		TEST(test_the_callers_reasons),
+		TEST(test_self_check),
+		TEST(test_calm_traffic_tolerates_staleness),
 		cmocka_unit_test(test_fleet_median_and_worst),
 	};
 

@@ -53,6 +53,22 @@ static void test_alarm(void **state)
 	assert_false(c.alarm);
 }
 
+/* It falls after as many good rounds in a row as raise it, whatever was long ago. */
+static void test_alarm_falls_slowly(void **state)
+{
+	static double scores[2000], success[2000];
+	const double few[] = {0.9, 0.1}, against[] = {0.5, 1};
+
+	for (int i = 0; i < 2000; i++)
+		scores[i] = success[i] = i % 2;
+	rounds(100, few, few, 2);
+	rounds(200, few, against, 2);
+	assert_true(c.alarm);
+	assert_int_equal(rounds(KVL_SELF_CHECK_ROUNDS - 1, scores, success, 2000), 0);
+	assert_int_equal(rounds(1, scores, success, 2000), 1);
+	assert_false(c.alarm);
+}
+
 /* Some fail and every score is the same: the score is blind, which is the worst case. */
 static void test_flat_scores_alarm(void **state)
 {
@@ -79,6 +95,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_correlation),
 		TEST(test_alarm),
+		TEST(test_alarm_falls_slowly),
 		TEST(test_flat_scores_alarm),
 		TEST(test_all_succeed),
 	};

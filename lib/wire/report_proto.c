@@ -126,7 +126,8 @@ static enum kvl_report_fault from_proto(const Kvl__Report *p, struct kvl_report 
 {
 	struct kvl_report_figures *f = &report->figures;
 
-	if (!kvl_report_node_ok(p->node) || (int)p->disk < 0 || (int)p->disk > KVL_DISK_SSD)
+	if (!kvl_report_node_ok(p->node) || (int)p->disk < KVL_DISK_UNKNOWN
+		|| (int)p->disk > KVL_DISK_SSD)
 		return KVL_REPORT_ABSURD;
 	kvl_report_init(report, p->node, p->time_ms);
 	f->capability = (struct kvl_capability){(uint8_t)p->disk, p->nic_mbit, p->memory_mb};

@@ -91,7 +91,7 @@ static void time_pass(void)
 {
 	bench_worker->tick++;
 	bench_worker->now += bench_worker->tsc_per_tick;
-	while (kvl_expire(bench_worker) != 0)
+	while (kvl_expire(bench_worker, bench_root) != 0)
 		;
 }
 

@@ -90,19 +90,34 @@ static uint16_t choose_two(struct sim *sim, struct sim_router *r, const struct k
 /*
  * C3's replica ranking (Suresh et al., NSDI'15): R - 1/mu + q^3/mu, with q = 1 + outstanding *
  * clients + the server's queue. The servers send queue and service time with each reply, as C3
- * asks of them (a memcached does not). Without its rate control.
+ * asks of them. Without its rate control.
  */
-static double cost_c3(struct sim *sim, struct sim_router *r, uint16_t node)
+static double rank_c3(const struct sim_peer *p, double queue)
 {
-	const struct sim_peer *p = &r->peers[node];
-	double q = 1 + (double)p->in_flight * SIM_ROUTERS + p->ewma_queue;
+	double q = 1 + (double)p->in_flight * SIM_ROUTERS + queue;
 
 	return p->ewma_us - p->ewma_service_us + q * q * q * p->ewma_service_us;
+}
+
+static double cost_c3(struct sim *sim, struct sim_router *r, uint16_t node)
+{
+	return rank_c3(&r->peers[node], r->peers[node].ewma_queue);
 }
 
 static uint16_t choose_c3(struct sim *sim, struct sim_router *r, const struct kvl_row *row)
 {
 	return least_of(sim, r, row, cost_c3);
+}
+
+/* The same, of servers that do not send their queue: a memcached does not. */
+static double cost_c3_local(struct sim *sim, struct sim_router *r, uint16_t node)
+{
+	return rank_c3(&r->peers[node], 0);
+}
+
+static uint16_t choose_c3_local(struct sim *sim, struct sim_router *r, const struct kvl_row *row)
+{
+	return least_of(sim, r, row, cost_c3_local);
 }
 
 /*
@@ -228,6 +243,7 @@ const struct sim_policy sim_policies[] = {
 	{"leastinflight", false, KVL_CHOOSE_SOFTMAX, choose_least},
 	{"p2c", false, KVL_CHOOSE_SOFTMAX, choose_two},
 	{"c3", false, KVL_CHOOSE_SOFTMAX, choose_c3},
+	{"c3-local", false, KVL_CHOOSE_SOFTMAX, choose_c3_local},
 	{"prequal", false, KVL_CHOOSE_SOFTMAX, choose_prequal},
 	{"kvl-best", true, KVL_CHOOSE_BEST, choose_best},
 	{"kvl-softmax", true, KVL_CHOOSE_SOFTMAX, choose_softmax},

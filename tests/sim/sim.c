@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/score/pick.h"
 #include "tests/sim/queue.h"
 #include "tests/sim/sim.h"
 #include "tests/sim/tally.h"
@@ -414,6 +415,7 @@ struct sim_params sim_defaults(void)
 		.warm_up = 5 * SIM_SECOND,
 		.end = 40 * SIM_SECOND,
 		.scorer = kvl_scorer_defaults(SIM_REPLICATION),
+		.hot = KVL_PICK_HOT,
 	};
 
 	params.scorer.health.settle_ms = SIM_TIMEOUT / SIM_MS;

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "dataplane/datagram.h"
+#include "dataplane/retry.h"
+#include "lib/ring/lookup.h"
+#include "lib/score/pick.h"
+
+static uint32_t random_next(struct kvl_worker *w)
+{
+	w->random ^= w->random >> 12;
+	w->random ^= w->random << 25;
+	w->random ^= w->random >> 27;
+	return (w->random * 2685821657736338717ull) >> 32;
+}
+
+/* Ticks to wait for a node, with jitter: a node's silence must not become a burst elsewhere. */
+static uint32_t wait_ticks(struct kvl_worker *w, const struct kvl_root_node *node)
+{
+	return node->try_ms + kvl_retry_jitter_us(node->try_ms * 1000u, random_next(w)) / 1000;
+}
+
+uint32_t kvl_retry_keep(
+	struct kvl_worker *w, const struct kvl_packet *p, const struct kvl_root_node *node)
+{
+	struct kvl_retry_copy *c = &w->retry_copies[p->slot];
+
+	kvl_retry_earn(&w->retry_budgets[p->service->number % KVL_TURNS], &w->retry);
+	if (!(p->request.flags & KVL_REQ_IDEMPOTENT) || p->request.kind != KVL_KIND_READ
+		|| p->payload_len > KVL_RETRY_BYTES)
+		return 0;
+	c->len = p->payload_len;
+	c->tries = 1;
+	c->class = 0;
+	c->began = w->tick;
+	c->tried[0] = p->node;
+	memcpy(c->payload, kvl_packet_payload(p), p->payload_len);
+	w->pending.slots[p->slot].flags |= KVL_SLOT_RETRY;
+	return wait_ticks(w, node);
+}
+
+static const struct kvl_root_service *service_find(const struct kvl_root *root, uint16_t number)
+{
+	const struct kvl_root_service *services = kvl_root_services(root);
+
+	for (uint32_t i = 0; i < root->service_count; i++)
+		if (services[i].number == number)
+			return &services[i];
+	return NULL;
+}
+
+static bool was_tried(const struct kvl_retry_copy *c, uint16_t node)
+{
+	for (unsigned int i = 0; i < c->tries; i++)
+		if (c->tried[i] == node)
+			return true;
+	return false;
+}
+
+/* The best-weighted of the holders that are in and have not been tried; KVL_NODE_NONE. */
+static uint16_t untried_best(const struct kvl_root *root, const struct kvl_root_service *service,
+	const struct kvl_retry_copy *c, uint64_t hash)
+{
+	const uint16_t *weights = kvl_root_weights(root, c->class);
+	const struct kvl_row *row =
+		kvl_placement_row(service->placement, kvl_placement_find(service->placement, hash));
+	struct kvl_draw list[KVL_REPLICATION_MAX];
+	unsigned int left = kvl_candidates(row, weights, service->replication, list);
+	uint16_t best = KVL_NODE_NONE;
+
+	for (unsigned int i = 0; i < left; i++)
+		if (!was_tried(c, list[i].node)
+			&& (best == KVL_NODE_NONE || weights[list[i].node] > weights[best]))
+			best = list[i].node;
+	return best;
+}
+
+static bool retry_allowed(struct kvl_worker *w, const struct kvl_root_service *service,
+	const struct kvl_slot *s, const struct kvl_retry_copy *c, uint32_t next_wait)
+{
+	struct kvl_retry_params params = w->retry;
+	const struct kvl_retry_request request = {
+		.idempotent = true,
+		.tries = c->tries,
+		.elapsed_us = (w->tick - c->began) * 1000,
+		.timeout_us = next_wait * 1000,
+		.key_hash = s->key_hash,
+	};
+	enum kvl_retry_verdict verdict;
+
+	params.retries_most = service->retries;
+	params.deadline_us = service->timeout_ms * 1000;
+	verdict =
+		kvl_retry_decide(&params, &request, &w->retry_budgets[service->number % KVL_TURNS],
+			&w->retry_keys, w->now / w->tsc_per_tick);
+	kvl_count(&w->counters.retries[verdict], 1);
+	return verdict == KVL_RETRY_YES;
+}
+
+/*
+ * The former node is left with the reply outstanding. Slow is not down: its silence is held against
+ * it as a timeout only once it has lasted as long as a request may take.
+ */
+static void node_leave(struct kvl_worker *w, const struct kvl_slot *s, uint32_t timeout_ms)
+{
+	struct kvl_node_counters *node = &w->nodes[s->node];
+
+	node->in_flight--;
+	kvl_latency_add(&node->latency, (uint32_t)(((w->now - s->sent) * w->us_per_tsc) >> 32));
+	if (w->tick - node->last_reply < timeout_ms)
+		return;
+	node->timeouts_in_a_row++;
+	kvl_count(&node->timeouts, 1);
+}
+
+static void node_enter(
+	struct kvl_worker *w, struct kvl_slot *s, uint16_t number, const struct kvl_root_node *node)
+{
+	s->node = number;
+	s->node_port = node->port;
+	s->node_address = node->address;
+	s->sent = w->now;
+	w->nodes[number].in_flight++;
+	kvl_count(&w->nodes[number].requests, 1);
+	kvl_count(&w->counters.requests, 1);
+}
+
+static void copy_send(struct kvl_worker *w, struct kvl_datagram *d, uint32_t slot,
+	const struct kvl_root_node *node)
+{
+	const struct kvl_retry_copy *c = &w->retry_copies[slot];
+	struct kvl_wire_id wire = kvl_pending_wire(&w->pending, slot);
+	const struct kvl_way way = {
+		.from_mac = node->source_mac,
+		.to_mac = node->mac,
+		.from = kvl_addr_v4(&node->snat),
+		.to = kvl_addr_v4(&node->address),
+		.from_port = rte_cpu_to_be_16(wire.port),
+		.to_port = rte_cpu_to_be_16(node->port),
+		.vlan = KVL_VLAN_NONE,
+		.port = node->egress,
+	};
+
+	memcpy(d->data, c->payload + KVL_FRAME_LEN, c->len - KVL_FRAME_LEN);
+	kvl_datagram_send(w, d, &way, rte_cpu_to_be_16(wire.id), 0, 1, c->len - KVL_FRAME_LEN);
+}
+
+/* No further try: the last node has until the request's deadline. */
+static void wait_on(struct kvl_worker *w, uint32_t slot, uint32_t left)
+{
+	w->pending.slots[slot].flags &= ~KVL_SLOT_RETRY;
+	kvl_wheel_arm(&w->pending.wheel, slot, w->tick + left + 1);
+}
+
+bool kvl_retry_expire(struct kvl_worker *w, const struct kvl_root *root, uint32_t slot)
+{
+	struct kvl_slot *s = &w->pending.slots[slot];
+	struct kvl_retry_copy *c = &w->retry_copies[slot];
+	const struct kvl_root_service *service = service_find(root, s->service);
+	const struct kvl_root_node *node;
+	struct kvl_datagram d;
+	uint32_t left, wait;
+	uint16_t next;
+
+	if (service == NULL || w->tick - c->began >= service->timeout_ms)
+		return false;
+	left = service->timeout_ms - (w->tick - c->began);
+	next = untried_best(root, service, c, s->key_hash);
+	node = &kvl_root_nodes(root)[next == KVL_NODE_NONE ? 0 : next];
+	wait = next == KVL_NODE_NONE ? left : RTE_MIN(wait_ticks(w, node), left);
+	if (next == KVL_NODE_NONE || !retry_allowed(w, service, s, c, wait)
+		|| !kvl_datagram_begin(w, &d, KVL_VLAN_NONE)) {
+		wait_on(w, slot, left);
+		return true;
+	}
+	node_leave(w, s, service->timeout_ms);
+	/* What the former node still says must match nothing. */
+	kvl_pending_renew(&w->pending, slot);
+	node_enter(w, s, next, node);
+	c->tried[c->tries++] = next;
+	copy_send(w, &d, slot, node);
+	kvl_wheel_arm(&w->pending.wheel, slot, w->tick + wait + 1);
+	return true;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "dataplane/test_world.h"
+#include "lib/score/weights.h"
+
+/* A read that its node does not answer in time is asked of another holder; nothing else is. */
+#define TRY_MS 10 /* the world's nodes have no p99: each try lasts as world_try_ms says */
+
+static const struct packet get = {.from_mac = CLIENT_MAC,
+	.to_mac = LANE0_MAC,
+	.from = CLIENT,
+	.to = NAT_VIP,
+	.id = 0x1234,
+	.payload = "get k\r\n"};
+
+static int begin(void **state)
+{
+	world_reset(state);
+	world_service.replication = 3;
+	world_service.choice = KVL_CHOOSE_BEST;
+	world_service.retries = 2;
+	world_try_ms = TRY_MS;
+	world_publish();
+	kvl_retry_keys_init(&world_workers[0]->retry_keys, world_workers[0]->retry_keys.slots,
+		KVL_RETRY_KEYS, &world_workers[0]->retry, 0);
+	/* What traffic before has earned. */
+	for (unsigned int i = 0; i < KVL_TURNS; i++)
+		world_workers[0]->retry_budgets[i].hundredths = 1000;
+	return 0;
+}
+
+struct tried {
+	unsigned int node;
+	struct kvl_wire_id wire;
+	char from[32], to[32], mac[32];
+};
+
+static void next_try(struct tried *t)
+{
+	t->node = world_node_of(world_sent(0, 1), &t->wire);
+	snprintf(t->from, sizeof(t->from), "10.2.0.%u:11211", t->node);
+	snprintf(t->to, sizeof(t->to), SNAT ":%u", t->wire.port);
+	snprintf(t->mac, sizeof(t->mac), "02:00:00:00:02:%02x", t->node);
+}
+
+static struct packet reply(const struct tried *t)
+{
+	return (struct packet){.from_mac = t->mac,
+		.to_mac = LANE1_MAC,
+		.from = t->from,
+		.to = t->to,
+		.id = t->wire.id,
+		.payload = "VALUE k 0 1\r\nx\r\nEND\r\n"};
+}
+
+static uint64_t retries(enum kvl_retry_verdict verdict)
+{
+	return world_workers[0]->counters.retries[verdict];
+}
+
+/* Twice the try's jitter is at most a fifth of it more. */
+static void wait_a_try(void)
+{
+	world_wait(0, TRY_MS + TRY_MS / 5 + 2);
+}
+
+static void another_holder_answers(void **state)
+{
+	struct tried first, second;
+	struct packet late, r, out;
+
+	world_run(0, 0, &get, 1);
+	next_try(&first);
+	wait_a_try();
+	next_try(&second);
+	assert_int_not_equal(first.node, second.node);
+	assert_int_equal(retries(KVL_RETRY_YES), 1);
+	assert_int_equal(world_workers[0]->nodes[first.node - 1].in_flight, 0);
+	assert_int_equal(world_workers[0]->nodes[second.node - 1].in_flight, 1);
+
+	/* The first node's answer matches nothing any more. */
+	late = reply(&first);
+	world_run(0, 1, &late, 1);
+	assert_null(world_sent(0, 0));
+	assert_int_equal(world_workers[0]->counters.drops[KVL_DROP_REPLY_LATE], 1);
+
+	r = reply(&second);
+	out = r;
+	out.from_mac = LANE0_MAC;
+	out.to_mac = CLIENT_MAC;
+	out.from = NAT_VIP;
+	out.to = CLIENT;
+	out.id = get.id;
+	out.ttl = 63;
+	world_run(0, 1, &r, 1);
+	world_expect(world_sent(0, 0), &out);
+	assert_int_equal(world_workers[0]->nodes[second.node - 1].in_flight, 0);
+	assert_int_equal(world_workers[0]->counters.timeouts, 0);
+	world_check_conservation();
+}
+
+static void never_the_same_node_twice_and_two_retries_at_most(void **state)
+{
+	struct tried t[3];
+
+	world_run(0, 0, &get, 1);
+	next_try(&t[0]);
+	for (unsigned int i = 1; i < 3; i++) {
+		wait_a_try();
+		next_try(&t[i]);
+	}
+	assert_int_not_equal(t[0].node, t[1].node);
+	assert_int_not_equal(t[0].node, t[2].node);
+	assert_int_not_equal(t[1].node, t[2].node);
+	wait_a_try();
+	assert_null(world_sent(0, 1));
+	assert_int_equal(retries(KVL_RETRY_YES), 2);
+
+	/* The deadline is the request's own: one timeout, once. */
+	world_wait(0, WORLD_TIMEOUT + 2);
+	assert_int_equal(world_workers[0]->counters.timeouts, 1);
+	assert_int_equal(world_workers[0]->pending.free_count, world_workers[0]->pending.size);
+	for (unsigned int n = 0; n < WORLD_NODES; n++)
+		assert_int_equal(world_workers[0]->nodes[n].in_flight, 0);
+	world_check_conservation();
+}
+
+static void only_reads_are_asked_again(void **state)
+{
+	static const char *const others[] = {"set k 0 0 1\r\nx\r\n", "incr k 1\r\n", "delete k\r\n",
+		"append k 0 0 1\r\nx\r\n", "mg k v t T5\r\n", "gat 5 k\r\n"};
+
+	for (unsigned int i = 0; i < RTE_DIM(others); i++) {
+		struct packet p = get;
+
+		p.payload = others[i];
+		world_run(0, 0, &p, 1);
+		rte_pktmbuf_free(world_sent(0, 1));
+		wait_a_try();
+		assert_null(world_sent(0, 1));
+	}
+	assert_int_equal(retries(KVL_RETRY_YES), 0);
+}
+
+static void budget_bounds_the_storm(void **state)
+{
+	struct packet p = get;
+	char payload[32];
+	unsigned int sent = 0;
+
+	for (unsigned int i = 0; i < KVL_TURNS; i++)
+		world_workers[0]->retry_budgets[i].hundredths = 0;
+	p.payload = payload;
+	for (unsigned int i = 0; i < 500; i++) {
+		snprintf(payload, sizeof(payload), "get key%u\r\n", i);
+		world_run(0, 0, &p, 1);
+		rte_pktmbuf_free(world_sent(0, 1));
+	}
+	wait_a_try();
+	for (struct rte_mbuf *m; (m = world_sent(0, 1)) != NULL; sent++)
+		rte_pktmbuf_free(m);
+	assert_in_range(sent, 40, 50); /* a tenth of 500, less what keys share */
+	assert_int_equal(retries(KVL_RETRY_YES), sent);
+	assert_true(retries(KVL_RETRY_BUDGET) > 400);
+	world_wait(0, WORLD_TIMEOUT + 2);
+	for (struct rte_mbuf *m; (m = world_sent(0, 1)) != NULL;)
+		rte_pktmbuf_free(m);
+	world_check_conservation();
+}
+
+static void nobody_else_to_ask(void **state)
+{
+	struct tried t;
+	struct packet r;
+
+	memset(world_weights, 0, sizeof(world_weights));
+	world_weights[2] = 1000;
+	world_publish();
+	world_run(0, 0, &get, 1);
+	next_try(&t);
+	assert_int_equal(t.node, 3);
+	wait_a_try();
+	assert_null(world_sent(0, 1));
+	/* Its reply is still good: nothing was given up. */
+	r = reply(&t);
+	world_run(0, 1, &r, 1);
+	rte_pktmbuf_free(world_sent(0, 0));
+	assert_int_equal(world_workers[0]->counters.replies, 1);
+	assert_int_equal(world_workers[0]->counters.timeouts, 0);
+	world_check_conservation();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(another_holder_answers, begin),
+		cmocka_unit_test_setup(never_the_same_node_twice_and_two_retries_at_most, begin),
+		cmocka_unit_test_setup(only_reads_are_asked_again, begin),
+		cmocka_unit_test_setup(budget_bounds_the_storm, begin),
+		cmocka_unit_test_setup(nobody_else_to_ask, begin),
+	};
+
+	return cmocka_run_group_tests_name("dataplane/retry", tests, world_begin, world_end);
+}
