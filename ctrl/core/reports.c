@@ -146,5 +146,7 @@ void kvl_reports_free(struct kvl_reports *s)
 
 struct kvl_reports_counters kvl_reports_counters(const struct kvl_reports *s)
 {
-	return s == NULL ? (struct kvl_reports_counters){0} : s->counters;
+	const struct kvl_reports_counters none = {0};
+
+	return s == NULL ? none : s->counters;
 }

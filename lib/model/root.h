@@ -56,7 +56,7 @@ struct kvl_root_service {
 	uint8_t mode;    /* enum kvl_mode */
 	uint8_t replication : 4;
 	uint8_t retries : 4; /* reads may be asked of so many further holders; nat only */
-	uint8_t choice; /* enum kvl_choice, among the candidates of a read when N > 1 */
+	uint8_t choice;      /* enum kvl_choice, among the candidates of a read when N > 1 */
 	uint8_t keyless : 4, partial : 4; /* enum kvl_keyless, kvl_partial */
 	uint32_t timeout_ms;
 	uint32_t explore; /* `least`: of 2^32 draws so many go to any candidate by chance */

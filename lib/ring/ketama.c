@@ -119,7 +119,9 @@ static int weighted_place(const struct kvl_placement_params *params,
 			uint8_t digest[MD5_DIGEST_LENGTH];
 			char text[SERVER_TEXT];
 
-			md5(text, server_text(&members[m], i / POINTS_PER_DIGEST, text), digest);
+			size_t len = server_text(&members[m], i / POINTS_PER_DIGEST, text);
+
+			md5(text, len, digest);
 			tokens[n].value = digest_point(digest, i % POINTS_PER_DIGEST);
 			tokens[n].owner = (uint32_t)m;
 		}
@@ -150,8 +152,9 @@ static int unweighted_place(const struct kvl_placement_params *params,
 		for (uint32_t i = 0; i < POINTS_UNWEIGHTED; i++, n++) {
 			char text[SERVER_TEXT];
 
-			tokens[n].value = kvl_ketama_hash(
-				KVL_HASH_ONE_AT_A_TIME, text, server_text(&members[m], i, text));
+			size_t len = server_text(&members[m], i, text);
+
+			tokens[n].value = kvl_ketama_hash(KVL_HASH_ONE_AT_A_TIME, text, len);
 			tokens[n].owner = (uint32_t)m;
 		}
 	qsort(tokens, n, sizeof(*tokens), token_compare);
