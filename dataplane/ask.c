@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "dataplane/datagram.h"
-#include "dataplane/merge.h"
+#include "dataplane/wave.h"
 #include "lib/proto/commands.h"
 #include "lib/proto/local.h"
-#include "lib/proto/part.h"
 #include "lib/ring/lookup.h"
 
-/* One wave: the next commands of a datagram become parts, and nodes are asked. */
-struct wave {
-	struct kvl_worker *w;
-	const struct kvl_root *root;
-	const struct kvl_root_service *service;
-	struct kvl_merge *m;
-	uint32_t merge;
-};
+/* The next commands of a datagram become parts, each with its node. */
 
 /* A part for the command, or for one key of it. */
 static struct kvl_part *part_add(struct wave *v, const struct kvl_command *c)
@@ -105,12 +96,6 @@ static void retrieval_add(struct wave *v, const struct kvl_command *c)
 	part_last(v)->flags |= KVL_PART_LAST;
 }
 
-static void part_fail(struct kvl_part *part, enum kvl_verdict why)
-{
-	part->state = KVL_PART_FAILED;
-	part->why = why;
-}
-
 /* Chooses a node for each part behind `from` (KVL_PART_NONE: for all) and lists it as asked. */
 static void parts_route(struct wave *v, uint32_t from)
 {
@@ -130,7 +115,7 @@ static void parts_route(struct wave *v, uint32_t from)
 		draw = kvl_choose_node(v->w, v->root, &p);
 		part->node = draw.node;
 		if (draw.node == KVL_NODE_NONE) {
-			part_fail(part, KVL_REQUEST_NO_NODE);
+			kvl_part_fail(part, KVL_REQUEST_NO_NODE);
 			continue;
 		}
 		if (draw.place >= v->service->replication)
@@ -197,107 +182,6 @@ static void commands_take(struct wave *v)
 	}
 }
 
-/*
- * Orders the asked parts by node, so that each node's go out one behind the other. With one node,
- * the common case of small requests, they are in order already.
- */
-static const uint32_t *asked_sort(struct kvl_asked *a, const struct kvl_part *parts)
-{
-	uint32_t nodes = 0, sum = 0;
-
-	for (uint32_t i = 0; i < a->count; i++) {
-		uint16_t node = parts[a->parts[i]].node;
-
-		if (a->place[node]++ == 0)
-			a->touched[nodes++] = node;
-	}
-	for (uint32_t i = 0; i < nodes; i++) {
-		uint16_t count = a->place[a->touched[i]];
-
-		a->place[a->touched[i]] = sum;
-		sum += count;
-	}
-	for (uint32_t i = 0; nodes > 1 && i < a->count; i++)
-		a->sorted[a->place[parts[a->parts[i]].node]++] = a->parts[i];
-	for (uint32_t i = 0; i < nodes; i++)
-		a->place[a->touched[i]] = 0;
-	return nodes > 1 ? a->sorted : a->parts;
-}
-
-static void slot_fill(const struct wave *v, uint32_t slot, uint32_t part_number)
-{
-	const struct kvl_part *part = &v->w->merges.parts[part_number];
-	const struct kvl_root_node *node = &kvl_root_nodes(v->root)[part->node];
-	struct kvl_slot *s = &v->w->pending.slots[slot];
-	uint32_t hold = v->m->deadline - v->w->tick;
-
-	s->flags = KVL_SLOT_ACTIVE | KVL_SLOT_PART;
-	s->service = v->service->number;
-	s->sent = v->w->now;
-	s->key_hash = part->hash;
-	s->node = part->node;
-	s->node_port = node->port;
-	s->node_address = node->address;
-	s->merge = v->merge;
-	s->part = part_number;
-	kvl_wheel_arm(&v->w->pending.wheel, slot, v->w->tick + hold);
-}
-
-static uint16_t part_write(const struct kvl_merge *m, const struct kvl_part *part, uint8_t *out)
-{
-	if (part->flags & KVL_PART_VALUES)
-		return kvl_part_retrieval(
-			m->request, part->off, part->len, part->key_off, part->key_len, out);
-	return kvl_part_command(
-		m->request, part->off, part->len, part->proto, part->request_flags, out);
-}
-
-static void part_send(
-	struct wave *v, const struct kvl_part *part, uint32_t slot, struct kvl_datagram *d)
-{
-	const struct kvl_root_node *node = &kvl_root_nodes(v->root)[part->node];
-	struct kvl_wire_id wire = kvl_pending_wire(&v->w->pending, slot);
-	const struct kvl_way way = {
-		.from_mac = node->source_mac,
-		.to_mac = node->mac,
-		.from = kvl_addr_v4(&node->snat),
-		.to = kvl_addr_v4(&node->address),
-		.from_port = rte_cpu_to_be_16(wire.port),
-		.to_port = rte_cpu_to_be_16(node->port),
-		.vlan = KVL_VLAN_NONE,
-		.port = node->egress,
-	};
-	uint16_t len = part_write(v->m, part, d->data);
-
-	kvl_count(&v->w->nodes[part->node].requests, 1);
-	kvl_count(&v->w->nodes[part->node].bytes_out, KVL_FRAME_LEN + len);
-	v->w->nodes[part->node].in_flight++;
-	kvl_count(&v->w->counters.requests, 1);
-	kvl_count(&v->w->counters.parts, 1);
-	kvl_datagram_send(v->w, d, &way, rte_cpu_to_be_16(wire.id), 0, 1, len);
-}
-
-static void part_ask(struct wave *v, uint32_t number)
-{
-	struct kvl_part *part = &v->w->merges.parts[number];
-	struct kvl_datagram d;
-	uint32_t slot;
-
-	if ((int32_t)(v->m->deadline - v->w->tick) <= 0) {
-		part_fail(part, KVL_REQUEST_NO_REPLY);
-		return;
-	}
-	if (v->w->pending.free_count == 0 || !kvl_datagram_begin(v->w, &d, KVL_VLAN_NONE)) {
-		part_fail(part, KVL_REQUEST_TABLE_FULL);
-		return;
-	}
-	slot = kvl_pending_take(&v->w->pending);
-	slot_fill(v, slot, number);
-	part_send(v, part, slot, &d);
-	part->state = KVL_PART_WAITING;
-	v->m->waiting++;
-}
-
 void kvl_merge_ask(struct kvl_worker *w, const struct kvl_root *root, uint32_t merge)
 {
 	struct kvl_merge *m = kvl_merge_at(&w->merges, merge);
@@ -307,7 +191,6 @@ void kvl_merge_ask(struct kvl_worker *w, const struct kvl_root *root, uint32_t m
 		.merge = merge,
 		.service = kvl_root_service_v4(
 			root, kvl_addr_v4(&m->vip), rte_be_to_cpu_16(m->vip_port))};
-	const uint32_t *order;
 
 	if (v.service == NULL) { /* gone since the datagram came */
 		m->at = m->len;
@@ -315,7 +198,5 @@ void kvl_merge_ask(struct kvl_worker *w, const struct kvl_root *root, uint32_t m
 	}
 	w->asked.count = 0;
 	commands_take(&v);
-	order = asked_sort(&w->asked, w->merges.parts);
-	for (uint32_t i = 0; i < w->asked.count; i++)
-		part_ask(&v, order[i]);
+	kvl_wave_send(&v);
 }

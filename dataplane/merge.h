@@ -12,7 +12,8 @@
  * command, in order. No wave begins after the service's timeout.
  *
  *	split.c    a datagram becomes a merge
- *	ask.c      its next commands become parts, grouped by node
+ *	ask.c      its next commands become parts
+ *	wave.c     nodes are asked, one behind the other
  *	merge.c    replies and timeouts of parts
  *	compose.c  what the client gets for a command
  *	message.c  its datagrams
