@@ -58,8 +58,11 @@ static inline enum kvl_drop datagram_account(
 
 	if (unlikely(verdict == KVL_SEQUENCE_DUPLICATE))
 		return KVL_DROP_REPLY_DUPLICATE;
-	if (unlikely(verdict == KVL_SEQUENCE_TOTAL))
+	if (unlikely(verdict == KVL_SEQUENCE_TOTAL)) {
+		/* Too large for us, but the node lives: its silence is not what will time out. */
+		s->flags |= KVL_SLOT_HEARD;
 		return KVL_DROP_REPLY_TOTAL;
+	}
 
 	if (p->reply.sequence == 0)
 		kind_count(node, p->reply.kind);

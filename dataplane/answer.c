@@ -3,7 +3,8 @@
 
 /*
  * The router's own replies: the request's mbuf, turned round. One short datagram for one request,
- * so nothing is amplified. What asked for silence, or cannot be answered, is dropped by name.
+ * so amplification is bounded by the longest error text. What asked for silence, or cannot be
+ * answered, is dropped by name.
  */
 
 #define ANSWER_TTL 64

@@ -74,6 +74,8 @@ static inline void kvl_list_add(struct kvl_list *list, struct kvl_packet *p)
 	list->packets[list->count++] = p;
 }
 
+#define KVL_LANE_ANY UINT8_MAX /* handed over: which lane it came by does not matter any more */
+
 #define KVL_IP_OFFSET      sizeof(struct rte_ether_hdr)
 #define KVL_UDP_OFFSET     (KVL_IP_OFFSET + sizeof(struct rte_ipv4_hdr))
 #define KVL_PAYLOAD_OFFSET (KVL_UDP_OFFSET + sizeof(struct rte_udp_hdr))

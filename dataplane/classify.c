@@ -35,7 +35,10 @@ static __attribute__((noinline)) enum kvl_drop ethernet_odd(struct kvl_packet *p
 
 static enum kvl_drop ethernet_check(struct kvl_packet *p)
 {
-	if (likely(p->mbuf->nb_segs == 1 && p->mbuf->data_len >= KVL_PAYLOAD_OFFSET
+	/* Nothing sent to a group: every router on the segment would serve it. */
+	if (unlikely(p->mbuf->data_len < KVL_PAYLOAD_OFFSET || (p->data[0] & 1)))
+		return p->mbuf->nb_segs != 1 ? KVL_DROP_SEGMENTS : KVL_DROP_NOT_OURS;
+	if (likely(p->mbuf->nb_segs == 1
 		    && kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4)))
 		return KVL_DROP_COUNT;
 	return ethernet_odd(p);
@@ -101,6 +104,52 @@ static bool address_is_snat(const struct kvl_worker *w, uint32_t address)
 	return false;
 }
 
+/* Replies come by the port that has their address: on a port toward clients they are forged. What
+ * another worker handed over has been looked at there. */
+static bool lane_takes_replies(const struct kvl_worker *w, const struct kvl_packet *p)
+{
+	const struct kvl_lane *lane;
+
+	if (unlikely(p->port == KVL_LANE_ANY))
+		return true;
+	lane = &w->lanes[p->port];
+	return lane->has_snat && lane->snat == kvl_packet_ipv4(p)->dst_addr;
+}
+
+static bool source_is_server(
+	const struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
+{
+	uint32_t address = kvl_packet_ipv4(p)->src_addr;
+
+	return kvl_root_is_server(root, address, rte_be_to_cpu_16(kvl_packet_udp(p)->src_port),
+		       p->service->port)
+	       || address_is_snat(w, address);
+}
+
+/*
+ * Where neither NIC nor kernel has looked at the checksum, as with AF_XDP, it is looked at here: the
+ * node's kernel would drop a bad one, and the node be charged with its silence. dsr has no such
+ * account to keep.
+ */
+static bool checksum_is_wrong(const struct kvl_packet *p)
+{
+	const struct rte_udp_hdr *udp = kvl_packet_udp(p);
+
+	if ((p->mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) != RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN
+		|| udp->dgram_cksum == 0 || p->service->mode != KVL_MODE_NAT)
+		return false;
+	/* Over a datagram with its checksum in it a right one comes to 0, which is given as 0xffff. */
+	return rte_ipv4_udptcp_cksum(kvl_packet_ipv4(p), udp) != 0xffff;
+}
+
+static enum kvl_drop request_check(
+	const struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
+{
+	if (unlikely(source_is_server(w, root, p)))
+		return KVL_DROP_REFLECTION;
+	return unlikely(checksum_is_wrong(p)) ? KVL_DROP_CHECKSUM : KVL_DROP_COUNT;
+}
+
 /* Puts the packet into its list, or says why not. */
 static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *root,
 	struct kvl_burst *b, struct kvl_packet *p)
@@ -118,13 +167,20 @@ static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *ro
 	port = rte_be_to_cpu_16(kvl_packet_udp(p)->dst_port);
 	p->service = kvl_root_service_v4(root, address, port);
 	if (p->service == NULL
-		&& !(kvl_pending_is_snat(&w->pending, port) && address_is_snat(w, address)))
+		&& !(kvl_pending_is_snat(&w->pending, port) && lane_takes_replies(w, p)))
 		return KVL_DROP_NOT_OURS;
 
 	why = lengths_check(p);
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;
-	kvl_list_add(p->service != NULL ? &b->requests : &b->replies, p);
+	if (p->service == NULL) {
+		kvl_list_add(&b->replies, p);
+		return KVL_DROP_COUNT;
+	}
+	why = request_check(w, root, p);
+	if (unlikely(why != KVL_DROP_COUNT))
+		return why;
+	kvl_list_add(&b->requests, p);
 	return KVL_DROP_COUNT;
 }
 

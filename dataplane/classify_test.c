@@ -48,6 +48,15 @@ static const struct {
 		KVL_DROP_FRAME_SHORT},
 	{"total 0", {REQUEST, .total = -1}, KVL_DROP_FRAME_TOTAL},
 	{"total 2", {REQUEST, .total = 2}, KVL_DROP_FRAME_TOTAL},
+	/* Each of these a server would answer, and that answer be a request again. */
+	{"from a node", {REQUEST, .from = "10.2.0.3:11211"}, KVL_DROP_REFLECTION},
+	{"from a service", {REQUEST, .from = DSR_VIP}, KVL_DROP_REFLECTION},
+	{"from our own SNAT address", {REQUEST, .from = SNAT ":20000"}, KVL_DROP_REFLECTION},
+	{"from another server of the kind", {REQUEST, .from = "10.9.0.1:11211"},
+		KVL_DROP_REFLECTION},
+	{"wrong UDP checksum", {REQUEST, .udp_checksum_add = 1}, KVL_DROP_CHECKSUM},
+	{"a reply by the clients' port", {REQUEST, .to = SNAT ":20000"}, KVL_DROP_NOT_OURS},
+	{"to a group", {REQUEST, .to_mac = "01:00:5e:00:00:01"}, KVL_DROP_NOT_OURS},
 };
 
 static void fault_is_named(void **state)

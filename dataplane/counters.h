@@ -30,7 +30,9 @@
 	X(KVL_DROP_TTL, "ttl_expired")                                                             \
 	X(KVL_DROP_UDP_LENGTH, "udp_length")                                                       \
 	X(KVL_DROP_CHECKSUM, "checksum") /* the NIC says so; otherwise the receiver's business */  \
-	X(KVL_DROP_PORT_ZERO, "port_zero")    /* source port 0: nobody to answer */                \
+	X(KVL_DROP_PORT_ZERO, "port_zero") /* source port 0: nobody to answer */                   \
+	X(KVL_DROP_REFLECTION,                                                                     \
+		"reflection") /* source is a server's port: it would run the answer */             \
 	X(KVL_DROP_SEGMENTS, "multi_segment") /* the port gave a chained mbuf */                   \
 	X(KVL_DROP_FRAME_SHORT, "frame_short")                                                     \
 	X(KVL_DROP_FRAME_TOTAL, "frame_total")                                                     \

@@ -22,7 +22,11 @@ static void slot_expire(struct kvl_worker *w, const struct kvl_root *root, uint3
 		kvl_count(&w->counters.quiet_expired, 1);
 	} else {
 		node->in_flight--;
-		node->timeouts_in_a_row++;
+		/* A reply that came in part, or was too large, is no silence. */
+		if ((s->flags & KVL_SLOT_HEARD) || s->seen.total != 0)
+			node->timeouts_in_a_row = 0;
+		else
+			node->timeouts_in_a_row++;
 		/* It took at least as long as was waited for it. */
 		kvl_latency_add(&node->latency,
 			(uint32_t)RTE_MIN(((w->now - s->sent) * w->us_per_tsc) >> 32,

@@ -387,7 +387,7 @@ static void reply_at_another_worker_is_handed_over(void **state)
 
 	assert_int_equal(rte_ring_sc_dequeue(world_workers[1]->inbox, &handed), 0);
 	mbuf = handed;
-	kvl_pipeline(world_workers[1], world_root(), &mbuf, 1, 0);
+	kvl_pipeline(world_workers[1], world_root(), &mbuf, 1, KVL_LANE_ANY);
 	out = received(&r);
 	world_expect(world_sent(1, 0), &out);
 	world_check_conservation();

@@ -6,7 +6,8 @@
 
 /*
  * A small world for tests of the stages: workers without ports (what they would transmit stays in
- * their buffers, KVL_TX_BUFFER - 1 datagrams of them at most), six nodes, one nat and one dsr service. One world a process.
+ * their buffers, KVL_TX_BUFFER - 1 datagrams of them at most), six nodes, one nat and one dsr
+ * service. One world a process.
  *
  *	client 10.1.0.9:5000, 02:00:00:00:01:09      lane 0, 02:00:00:00:00:c0
  *	nat service 10.1.0.100:11211, dsr service 10.1.0.101:11211

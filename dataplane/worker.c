@@ -45,7 +45,7 @@ static uint32_t inbox_receive(struct kvl_worker *w, const struct kvl_root *root)
 
 	if (n != 0) {
 		kvl_count(&w->counters.inbox_in, n);
-		kvl_pipeline(w, root, mbufs, n, 0);
+		kvl_pipeline(w, root, mbufs, n, KVL_LANE_ANY);
 	}
 	return n;
 }

@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/evp.h>
-
 #include "ctrl/api/commands.h"
 #include "ctrl/api/format.h"
 #include "ctrl/core/router.h"
+#include "lib/proto/base64.h"
 #include "lib/proto/request.h"
 #include "lib/ring/hash.h"
 #include "lib/ring/lookup.h"
@@ -22,7 +21,8 @@ struct decision {
 	uint64_t hash;
 	uint32_t token;
 	const struct kvl_row *row;
-	const uint16_t *weights; /* of the plain read class */
+	const struct kvl_root *root;
+	const uint16_t *weights; /* of the plain read class; root->node_count of them */
 	uint32_t replication;
 	uint32_t sum; /* weights of the candidates that a read is drawn among */
 };
@@ -39,21 +39,26 @@ static int key_decode(
 		*key_len = len;
 		return 0;
 	}
-	/* Room for a longest key, padded. */
-	if (strcmp(encoding, "base64") != 0 || len % 4 != 0 || len == 0
-		|| len > (KVL_KEY_MAX + 2) / 3 * 4)
+	/* As memcached clients must write it; room for a longest key, padded. */
+	if (strcmp(encoding, "base64") != 0 || len > (KVL_KEY_MAX + 2) / 3 * 4
+		|| !base64_key_valid((const uint8_t *)text, len))
 		return -EINVAL;
-	n = EVP_DecodeBlock(key, (const uint8_t *)text, (int)len);
-	if (n < 0)
-		return -EINVAL;
-	n -= (text[len - 1] == '=') + (text[len - 2] == '=');
+	n = (int)base64_key_decode((const uint8_t *)text, len, key);
 	*key_len = (size_t)n;
 	return n == 0 || n > KVL_KEY_MAX ? -EINVAL : 0;
 }
 
+/* The topology may be newer than the root, until that is published; then what is new is out. */
+static uint16_t weight_of(const struct decision *d, unsigned int place)
+{
+	uint16_t node = d->row->node[place];
+
+	return node < d->root->node_count ? d->weights[node] : 0;
+}
+
 static bool candidate_is_in(const struct decision *d, unsigned int place)
 {
-	return d->weights[d->row->node[place]] != 0;
+	return weight_of(d, place) != 0;
 }
 
 /* The places of the row that a read is drawn among: the first N that are in. */
@@ -77,7 +82,8 @@ static json_t *candidate_object(const struct decision *d, unsigned int place)
 	uint16_t number = d->row->node[place];
 	const struct kvl_node *node = &d->router->nodes.list[number];
 	const struct kvl_scored_node *scored = node->scored;
-	double probability = candidate_is_drawn(d, place) ? (double)d->weights[number] / d->sum : 0;
+	double probability =
+		candidate_is_drawn(d, place) ? (double)weight_of(d, place) / d->sum : 0;
 	json_t *object = node_identity(node);
 
 	json_object_update_new(
@@ -86,7 +92,7 @@ static json_t *candidate_object(const struct decision *d, unsigned int place)
 				"reason", kvl_json_text(node->reason), "state",
 				scored == NULL ? "unused" : kvl_health_name(scored->health.state),
 				"score", scored == NULL ? 0.0 : scored->breakdown[0].score,
-				"weight", (int)d->weights[number], "probability", probability));
+				"weight", (int)weight_of(d, place), "probability", probability));
 	return object;
 }
 
@@ -106,8 +112,7 @@ static int choice_place(const struct decision *d, unsigned int length)
 
 	for (unsigned int i = 0; i < length; i++)
 		if (candidate_is_drawn(d, i)
-			&& (best < 0
-				|| d->weights[d->row->node[i]] > d->weights[d->row->node[best]]))
+			&& (best < 0 || weight_of(d, i) > weight_of(d, (unsigned int)best)))
 			best = (int)i;
 	return best;
 }
@@ -120,7 +125,7 @@ static json_t *decision_object(struct decision *d)
 
 	for (unsigned int i = 0; i < length; i++)
 		if (candidate_is_drawn(d, i))
-			d->sum += d->weights[d->row->node[i]];
+			d->sum += weight_of(d, i);
 	for (unsigned int i = 0; i < length; i++) {
 		if (i < d->replication)
 			json_array_append_new(
@@ -173,6 +178,7 @@ json_t *kvl_command_route(void *ctx, const json_t *params, struct kvl_message_er
 		d.service->master, hashed, key_len, d.service->config.placement.seed);
 	d.token = kvl_placement_find(d.service->master, d.hash);
 	d.row = kvl_placement_row(d.service->master, d.token);
+	d.root = root;
 	d.weights = kvl_root_weights(root, 0);
 	d.replication = RTE_MAX(kvl_placement_preferred(d.service->master), 1u);
 	return decision_object(&d);

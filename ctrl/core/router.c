@@ -220,6 +220,24 @@ static struct kvl_topology *topology_build(
 	return kvl_topology_new(config, &params, diags);
 }
 
+/* Numbers that a topology took which did not come about. */
+static void numbers_restore(struct kvl_router *r, const struct kvl_config *config)
+{
+	uint64_t now = kvl_now_ms();
+
+	for (size_t i = 0; i < config->node_count; i++) {
+		uint16_t n = kvl_numbers_find(r->node_numbers, config->nodes[i].id);
+
+		if (n != KVL_NUMBER_NONE
+			&& (n >= r->topology->node_count
+				|| strcmp(r->topology->nodes[n].id, config->nodes[i].id) != 0))
+			kvl_numbers_release(r->node_numbers, config->nodes[i].id, now);
+	}
+	for (size_t i = 0; i < config->service_count; i++)
+		if (kvl_topology_service(r->topology, config->services[i].name) == NULL)
+			kvl_numbers_release(r->service_numbers, config->services[i].name, now);
+}
+
 static void watch_update(struct kvl_router *r)
 {
 	struct kvl_addr *list = calloc(r->nodes.count + 1, sizeof(*list));
@@ -440,6 +458,7 @@ int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
 		if (t == NULL) {
 			int rc = -errno;
 
+			numbers_restore(r, config);
 			kvl_config_free(config);
 			return rc;
 		}

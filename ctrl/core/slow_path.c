@@ -115,7 +115,11 @@ static void request_forward(struct kvl_slow_path *s, int fd, const struct sockad
 	r->service_fd = fd;
 	r->client = *client;
 	r->client_id = frame->id;
-	r->deadline_ms = kvl_now_ms() + service->timeout_ms;
+	/* As on the fast path: errors of a quiet request come at once or not at all. */
+	r->deadline_ms =
+		kvl_now_ms()
+		+ (r->quiet && service->timeout_ms > KVL_SLOW_QUIET_MS ? KVL_SLOW_QUIET_MS
+								       : service->timeout_ms);
 	r->node_address = (struct sockaddr_in){
 		.sin_family = AF_INET,
 		.sin_port = rte_cpu_to_be_16(node->port),
@@ -155,6 +159,11 @@ static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpo
 	count(&s->counters.received);
 	if (service == NULL) {
 		count(&s->counters.drop_no_service);
+		return;
+	}
+	if (kvl_root_is_server(
+		    root, client->sin_addr.s_addr, rte_be_to_cpu_16(client->sin_port), own->port)) {
+		count(&s->counters.drop_reflection);
 		return;
 	}
 	verdict = kvl_request_parse(s->datagram, len, &request);
@@ -264,17 +273,19 @@ static void node_readable(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/*
- * Only the oldest is looked at. One of a service with a long timeout holds back younger ones of
- * services with short ones; all that costs is their places in the table, for no longer than that.
- */
+/* All in flight lie between the oldest id and the next; they differ in how long they may take. */
 static void expire(evutil_socket_t fd, short what, void *arg)
 {
 	struct kvl_slow_path *s = arg;
-	struct kvl_slow_request *r;
 	uint64_t now = kvl_now_ms();
 
-	while ((r = kvl_slow_table_oldest(&s->table)) != NULL && r->deadline_ms <= now) {
+	if (kvl_slow_table_oldest(&s->table) == NULL)
+		return;
+	for (uint16_t id = s->table.oldest; id != s->table.next; id++) {
+		struct kvl_slow_request *r = &s->table.requests[id];
+
+		if (!r->active || r->deadline_ms > now)
+			continue;
 		count(r->quiet ? &s->counters.quiet_expired : &s->counters.timeouts);
 		kvl_slow_table_release(&s->table, r);
 	}

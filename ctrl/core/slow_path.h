@@ -20,21 +20,23 @@
  *	replies in = replies + drops of replies
  */
 #define KVL_SLOW_IN_FLIGHT 1024
+#define KVL_SLOW_QUIET_MS  250 /* how long a quiet request keeps its place, at most */
 
-#define KVL_SLOW_COUNTERS(X)                                                              \
-	X(received)                                                                       \
-	X(forwarded)                                                                      \
-	X(answered) /* refused with an error */                                           \
-	X(replies)  /* datagrams passed to clients */                                     \
-	X(timeouts)                                                                       \
-	X(quiet_expired)                                                                  \
-	X(drop_silent)     /* requests that may not be answered: frame faults, noreply */ \
-	X(drop_no_service) /* came for a service that has just gone */                    \
-	X(drop_send)       /* the kernel did not take it: no route, no buffers */         \
-	X(drop_reply_frame)                                                               \
-	X(drop_reply_late)                                                                \
-	X(drop_reply_source)                                                              \
-	X(drop_reply_total)                                                               \
+#define KVL_SLOW_COUNTERS(X)                                                                         \
+	X(received)                                                                                  \
+	X(forwarded)                                                                                 \
+	X(answered) /* refused with an error */                                                      \
+	X(replies)  /* datagrams passed to clients */                                                \
+	X(timeouts)                                                                                  \
+	X(quiet_expired)                                                                             \
+	X(drop_silent)     /* requests that may not be answered: frame faults, noreply */            \
+	X(drop_no_service) /* came for a service that has just gone */                               \
+	X(drop_reflection) /* the source is a node's or a service's port: it would run the answer */ \
+	X(drop_send)       /* the kernel did not take it: no route, no buffers */                    \
+	X(drop_reply_frame)                                                                          \
+	X(drop_reply_late)                                                                           \
+	X(drop_reply_source)                                                                         \
+	X(drop_reply_total)                                                                          \
 	X(drop_reply_duplicate)
 
 /* Written by the slow path's thread, read by the control core. */

@@ -153,6 +153,7 @@ int main(int argc, char **argv)
 		return EXIT_CONFIG;
 	}
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN); /* until there is something to reload */
 
 	rc = kvl_start_checks(config, error, sizeof(error));
 	if (rc == 0)

@@ -32,6 +32,7 @@ enum kvl_slot_flag {
 	KVL_SLOT_ACTIVE = 1 << 0,
 	KVL_SLOT_QUIET = 1 << 1, /* silence is an answer: no timeout, no latency sample */
 	KVL_SLOT_PART = 1 << 2,  /* of a split request: the reply goes to its merge */
+	KVL_SLOT_HEARD = 1 << 4, /* its node has answered, if not in full */
 	KVL_SLOT_RETRY = 1 << 3, /* may be asked of another node: retry.h has a copy */
 };
 

@@ -160,7 +160,14 @@ int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_
 		(void *)((char *)memory + root->weights_off
 			 + line_up((size_t)KVL_CLASSES * spec->node_count * sizeof(uint16_t))));
 	if (rc == 0)
-		rc = vips_fill(root);
+		for (uint32_t n = 0; n < root->node_count; n++) {
+			const struct kvl_root_node *node = &kvl_root_nodes(root)[n];
+			uint32_t bit = node->port % KVL_PORT_BITS;
+
+			if (node->flags & KVL_NODE_PRESENT)
+				root->node_ports[bit / 64] |= 1ull << (bit % 64);
+		}
+	rc = vips_fill(root);
 	if (rc == 0)
 		rc = root_check(root, spec, port_count);
 	if (rc == 0)

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # One of six nodes becomes a black hole under load (it hangs: no answer, no ICMP). Reads of a replicated
-# service are asked of another holder in time; the load that it leaves behind goes to all others.
+# service are asked of another holder in time; the load that it leaves behind goes to all others alike.
+# The choice is p2c: least, the default, gives more to the faster, and six processes on two CPUs are not
+# equally fast.
 . "$(dirname "$0")/_init.sh"
 KEYS=600 RATE=3000
 hosts_start
 nodes_start
 config_write
-sed -i '/name: direct/d; s|{name: cache, .*}|{name: cache, address: 10.1.0.100, port: 11211, replication: 3, timeout_ms: 200}|' "$CONFIG"
+sed -i '/name: direct/d; s|{name: cache, .*}|{name: cache, address: 10.1.0.100, port: 11211, replication: 3, timeout_ms: 200, scoring: {choice: p2c}}|' "$CONFIG"
 router_start
 router_ready
 for i in $(seq 6); do
@@ -22,6 +24,7 @@ start load client "$KVLOAD" -t 14 -r $RATE -s 0 -k $KEYS -T 400 $VIP 11211
 wait_until 20 requests_pass $((RATE * 4)) || fail "no load"
 snapshot calm
 kill -STOP "${PIDS[n4]}"
+check "the node is taken out" wait_until 10 eligible_is 5
 wait_until 10 requests_pass $((RATE * 10)) || fail "the load has ended"
 snapshot hole
 kill -CONT "${PIDS[n4]}"
@@ -39,12 +42,10 @@ import json, sys
 calm, hole = ({n["id"]: n["requests"] for n in json.load(open(sys.argv[1] + "/" + f))["nodes"]} for f in ("calm", "hole"))
 during = {k: hole[k] - calm[k] for k in calm}
 total = sum(during.values())
-# A fifth each is fair. Six processes on two CPUs are not equally fast, and reads go to the faster; but
-# nobody inherits what the dead node leaves behind.
+# SPEC 7: nobody inherits what the dead node leaves behind.
 most = max(v for k, v in during.items() if k != "n4") / total
-assert most < 2 / 5, (during, most)
-print("ok: no other node had two fifths of the load: %s" % during)
+assert most < 1.15 / 5, (during, most)
+print("ok: no other node had 15%% more than its fair share: %s" % during)
 PY
-check "the node is out" eligible_is 5
-check "and comes back" wait_until 30 eligible_is 6
+check "the node comes back" wait_until 30 eligible_is 6
 check "in = out + drops + held" conserved

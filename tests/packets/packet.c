@@ -74,7 +74,7 @@ static void ip_write(const struct packet *p, uint8_t *ip, size_t udp_len)
 	ip[9] = p->protocol != 0 ? p->protocol : 17;
 }
 
-static void udp_checksum_write(uint8_t *ip, uint8_t *udp, size_t udp_len)
+static void udp_checksum_write(const struct packet *p, uint8_t *ip, uint8_t *udp, size_t udp_len)
 {
 	uint8_t pseudo[4] = {0, 17, udp_len >> 8, udp_len};
 	unsigned long sum = sum_add(0, ip + 12, 8);
@@ -82,7 +82,7 @@ static void udp_checksum_write(uint8_t *ip, uint8_t *udp, size_t udp_len)
 
 	sum = sum_add(sum, pseudo, sizeof(pseudo));
 	checksum = sum_end(sum_add(sum, udp, udp_len));
-	put16(udp + 6, checksum == 0 ? 0xffff : checksum);
+	put16(udp + 6, (checksum == 0 ? 0xffff : checksum) + p->udp_checksum_add);
 }
 
 size_t packet_write(const struct packet *p, uint8_t out[PACKET_MAX])
@@ -109,7 +109,7 @@ size_t packet_write(const struct packet *p, uint8_t out[PACKET_MAX])
 	put16(udp + 6, 0);
 	put16(ip + 10, sum_end(sum_add(0, ip, 20)));
 	if (!p->no_udp_checksum)
-		udp_checksum_write(ip, udp, udp_len);
+		udp_checksum_write(p, ip, udp, udp_len);
 
 	at += 20 + udp_len;
 	memset(out + at, 0, p->pad);

@@ -29,7 +29,7 @@ struct packet {
 	uint8_t protocol;    /* 0: UDP */
 	uint8_t version_ihl; /* 0: 0x45 */
 	uint16_t fragment;   /* as in the header, host order */
-	int ip_length_add, udp_length_add;
+	int ip_length_add, udp_length_add, udp_checksum_add;
 	size_t cut; /* bytes cut off the end */
 	size_t pad; /* zero bytes behind */
 };
