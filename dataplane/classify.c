@@ -120,10 +120,10 @@ static bool source_is_server(
 	const struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
 {
 	uint32_t address = kvl_packet_ipv4(p)->src_addr;
+	uint16_t port = rte_be_to_cpu_16(kvl_packet_udp(p)->src_port);
 
-	return kvl_root_is_server(root, address, rte_be_to_cpu_16(kvl_packet_udp(p)->src_port),
-		       p->service->port)
-	       || address_is_snat(w, address);
+	return kvl_root_is_server(root, address, port, p->service->port)
+	       || (unlikely(kvl_pending_is_snat(&w->pending, port)) && address_is_snat(w, address));
 }
 
 /*

@@ -127,6 +127,37 @@ static int weights_check(const struct kvl_root *root)
 	return 0;
 }
 
+static void server_port_add(struct kvl_root *root, uint16_t port)
+{
+	uint32_t bit = port % KVL_PORT_BITS;
+
+	root->server_ports[bit / 64] |= 1ull << (bit % 64);
+}
+
+static void server_ports_fill(struct kvl_root *root)
+{
+	for (uint32_t i = 0; i < root->service_count; i++)
+		server_port_add(root, kvl_root_services(root)[i].port);
+	for (uint32_t n = 0; n < root->node_count; n++)
+		if (kvl_root_nodes(root)[n].flags & KVL_NODE_PRESENT)
+			server_port_add(root, kvl_root_nodes(root)[n].port);
+}
+
+bool kvl_root_port_is_server(
+	const struct kvl_root *root, uint32_t address_be, uint16_t port, uint16_t service_port)
+{
+	const struct kvl_root_node *nodes = kvl_root_nodes(root);
+
+	if ((port == service_port && port < KVL_EPHEMERAL_FIRST)
+		|| kvl_root_service_v4(root, address_be, port) != NULL)
+		return true;
+	for (uint32_t n = 0; n < root->node_count; n++)
+		if ((nodes[n].flags & KVL_NODE_PRESENT) && nodes[n].port == port
+			&& kvl_addr_v4(&nodes[n].address) == address_be)
+			return true;
+	return false;
+}
+
 int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_count)
 {
 	struct kvl_root *root = memory;
@@ -159,15 +190,9 @@ int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_
 	rc = members_fill(root, spec,
 		(void *)((char *)memory + root->weights_off
 			 + line_up((size_t)KVL_CLASSES * spec->node_count * sizeof(uint16_t))));
+	server_ports_fill(root);
 	if (rc == 0)
-		for (uint32_t n = 0; n < root->node_count; n++) {
-			const struct kvl_root_node *node = &kvl_root_nodes(root)[n];
-			uint32_t bit = node->port % KVL_PORT_BITS;
-
-			if (node->flags & KVL_NODE_PRESENT)
-				root->node_ports[bit / 64] |= 1ull << (bit % 64);
-		}
-	rc = vips_fill(root);
+		rc = vips_fill(root);
 	if (rc == 0)
 		rc = root_check(root, spec, port_count);
 	if (rc == 0)

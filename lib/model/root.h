@@ -89,8 +89,9 @@ struct kvl_root {
 	uint32_t node_count; /* highest number in use + 1 */
 	uint32_t size;       /* bytes of the whole block */
 	uint32_t nodes_off, services_off, weights_off;
-	uint64_t node_ports[KVL_PORT_BITS / 64]; /* bit port % KVL_PORT_BITS: a node may have it */
-	uint8_t vip[KVL_VIP_SLOTS]; /* index into services, open addressing by (address, port) */
+	uint64_t server_ports[KVL_PORT_BITS
+			      / 64]; /* bit port % KVL_PORT_BITS: a server may have it */
+	uint8_t vip[KVL_VIP_SLOTS];  /* index into services, open addressing by (address, port) */
 };
 
 /*
@@ -162,21 +163,6 @@ static inline const struct kvl_root_service *kvl_root_service_v4(
 	return NULL;
 }
 
-/* Whether a node has this endpoint. The bits spare all but a thousandth of clients the walk. */
-static inline bool kvl_root_is_node(const struct kvl_root *root, uint32_t address_be, uint16_t port)
-{
-	const struct kvl_root_node *nodes = kvl_root_nodes(root);
-	uint32_t bit = port % KVL_PORT_BITS;
-
-	if (__builtin_expect(!(root->node_ports[bit / 64] >> (bit % 64) & 1), 1))
-		return false;
-	for (uint32_t n = 0; n < root->node_count; n++)
-		if ((nodes[n].flags & KVL_NODE_PRESENT) && nodes[n].port == port
-			&& kvl_addr_v4(&nodes[n].address) == address_be)
-			return true;
-	return false;
-}
-
 #define KVL_EPHEMERAL_FIRST 32768 /* Linux's; a client may well have such a port */
 
 /*
@@ -184,10 +170,15 @@ static inline bool kvl_root_is_node(const struct kvl_root *root, uint32_t addres
  * service's own well-known port. It would take the answer for a request: a loop without end, or
  * commands at a node that nobody has validated (a value's bytes are the asker's to choose).
  */
+bool kvl_root_port_is_server(
+	const struct kvl_root *root, uint32_t address_be, uint16_t port, uint16_t service_port);
+
 static inline bool kvl_root_is_server(
 	const struct kvl_root *root, uint32_t address_be, uint16_t port, uint16_t service_port)
 {
-	return (port == service_port && port < KVL_EPHEMERAL_FIRST)
-	       || kvl_root_service_v4(root, address_be, port) != NULL
-	       || kvl_root_is_node(root, address_be, port);
+	uint32_t bit = port % KVL_PORT_BITS;
+
+	/* The bits spare nearly all clients the walk over the nodes. */
+	return __builtin_expect(root->server_ports[bit / 64] >> (bit % 64) & 1, 0)
+	       && kvl_root_port_is_server(root, address_be, port, service_port);
 }
