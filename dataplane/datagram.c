@@ -5,6 +5,20 @@
 
 #define DATAGRAM_TTL 64
 
+struct kvl_way kvl_way_to_node(const struct kvl_root_node *node, uint16_t port)
+{
+	return (struct kvl_way){
+		.from_mac = node->source_mac,
+		.to_mac = node->mac,
+		.from = kvl_addr_v4(&node->snat),
+		.to = kvl_addr_v4(&node->address),
+		.from_port = rte_cpu_to_be_16(port),
+		.to_port = rte_cpu_to_be_16(node->port),
+		.vlan = KVL_VLAN_NONE,
+		.port = node->egress,
+	};
+}
+
 bool kvl_datagram_begin(struct kvl_worker *w, struct kvl_datagram *d, uint16_t vlan)
 {
 	d->mbuf = rte_pktmbuf_alloc(w->made);

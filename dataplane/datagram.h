@@ -23,6 +23,9 @@ struct kvl_datagram {
 	uint8_t *data; /* behind the frame; room for KVL_MERGE_REQUEST bytes in all */
 };
 
+/* To a node, from where its replies come back to this slot's port (kvl_pending_wire()). */
+struct kvl_way kvl_way_to_node(const struct kvl_root_node *node, uint16_t port);
+
 /* Takes an mbuf; false, and counted, when none is left. */
 bool kvl_datagram_begin(struct kvl_worker *w, struct kvl_datagram *d, uint16_t vlan);
 

@@ -130,16 +130,7 @@ static void copy_send(struct kvl_worker *w, struct kvl_datagram *d, uint32_t slo
 {
 	const struct kvl_retry_copy *c = &w->retry_copies[slot];
 	struct kvl_wire_id wire = kvl_pending_wire(&w->pending, slot);
-	const struct kvl_way way = {
-		.from_mac = node->source_mac,
-		.to_mac = node->mac,
-		.from = kvl_addr_v4(&node->snat),
-		.to = kvl_addr_v4(&node->address),
-		.from_port = rte_cpu_to_be_16(wire.port),
-		.to_port = rte_cpu_to_be_16(node->port),
-		.vlan = KVL_VLAN_NONE,
-		.port = node->egress,
-	};
+	const struct kvl_way way = kvl_way_to_node(node, wire.port);
 
 	memcpy(d->data, c->payload + KVL_FRAME_LEN, c->len - KVL_FRAME_LEN);
 	kvl_datagram_send(w, d, &way, rte_cpu_to_be_16(wire.id), 0, 1, c->len - KVL_FRAME_LEN);

@@ -65,16 +65,7 @@ static void part_send(
 {
 	const struct kvl_root_node *node = &kvl_root_nodes(v->root)[part->node];
 	struct kvl_wire_id wire = kvl_pending_wire(&v->w->pending, slot);
-	const struct kvl_way way = {
-		.from_mac = node->source_mac,
-		.to_mac = node->mac,
-		.from = kvl_addr_v4(&node->snat),
-		.to = kvl_addr_v4(&node->address),
-		.from_port = rte_cpu_to_be_16(wire.port),
-		.to_port = rte_cpu_to_be_16(node->port),
-		.vlan = KVL_VLAN_NONE,
-		.port = node->egress,
-	};
+	const struct kvl_way way = kvl_way_to_node(node, wire.port);
 	uint16_t len = part_write(v->m, part, d->data);
 
 	kvl_count(&v->w->nodes[part->node].requests, 1);
