@@ -25,33 +25,56 @@ static enum kvl_drop silence_name(enum kvl_verdict verdict)
 	}
 }
 
-static void headers_turn(struct kvl_packet *p, uint16_t payload_len)
+static void ipv4_turn(struct kvl_packet *p)
 {
-	struct rte_ether_hdr *ether = kvl_packet_ether(p);
 	struct rte_ipv4_hdr *ip = kvl_packet_ipv4(p);
 	struct rte_udp_hdr *udp = kvl_packet_udp(p);
-	struct rte_ether_addr mac = ether->src_addr;
 	uint32_t address = ip->src_addr;
-	uint16_t port = udp->src_port;
-
-	ether->src_addr = ether->dst_addr;
-	ether->dst_addr = mac;
 
 	ip->src_addr = ip->dst_addr;
 	ip->dst_addr = address;
 	ip->type_of_service = 0;
-	ip->total_length = rte_cpu_to_be_16(sizeof(*ip) + sizeof(*udp) + payload_len);
+	ip->total_length = rte_cpu_to_be_16(sizeof(*ip) + rte_be_to_cpu_16(udp->dgram_len));
 	ip->packet_id = 0; /* atomic datagram: DF set, the id means nothing (RFC 6864) */
 	ip->fragment_offset = RTE_BE16(RTE_IPV4_HDR_DF_FLAG);
 	ip->time_to_live = ANSWER_TTL;
 	ip->hdr_checksum = 0;
 	ip->hdr_checksum = rte_ipv4_cksum(ip);
+	udp->dgram_cksum = rte_ipv4_udptcp_cksum(ip, udp);
+}
 
+static void ipv6_turn(struct kvl_packet *p)
+{
+	struct rte_ipv6_hdr *ip = kvl_packet_ipv6(p);
+	struct rte_udp_hdr *udp = kvl_packet_udp(p);
+	uint8_t address[sizeof(ip->src_addr)];
+
+	memcpy(address, ip->src_addr, sizeof(address));
+	memcpy(ip->src_addr, ip->dst_addr, sizeof(address));
+	memcpy(ip->dst_addr, address, sizeof(address));
+	ip->vtc_flow = RTE_BE32(6u << 28);
+	ip->payload_len = udp->dgram_len;
+	ip->hop_limits = ANSWER_TTL;
+	udp->dgram_cksum = rte_ipv6_udptcp_cksum(ip, udp);
+}
+
+static void headers_turn(struct kvl_packet *p, uint16_t payload_len)
+{
+	struct rte_ether_hdr *ether = kvl_packet_ether(p);
+	struct rte_udp_hdr *udp = kvl_packet_udp(p);
+	struct rte_ether_addr mac = ether->src_addr;
+	uint16_t port = udp->src_port;
+
+	ether->src_addr = ether->dst_addr;
+	ether->dst_addr = mac;
 	udp->src_port = udp->dst_port;
 	udp->dst_port = port;
 	udp->dgram_len = rte_cpu_to_be_16(sizeof(*udp) + payload_len);
 	udp->dgram_cksum = 0;
-	udp->dgram_cksum = rte_ipv4_udptcp_cksum(ip, udp);
+	if (p->v6)
+		ipv6_turn(p);
+	else
+		ipv4_turn(p);
 }
 
 /* data_len follows the new payload; the mbuf was longer or shorter before. */
@@ -63,12 +86,12 @@ static void length_set(struct rte_mbuf *mbuf, uint16_t len)
 
 bool kvl_answer_fits(const struct kvl_packet *p, uint16_t len)
 {
-	return p->mbuf->data_len + rte_pktmbuf_tailroom(p->mbuf) >= KVL_PAYLOAD_OFFSET + len;
+	return p->mbuf->data_len + rte_pktmbuf_tailroom(p->mbuf) >= kvl_packet_headers(p) + len;
 }
 
 void kvl_answer_turn(struct kvl_packet *p, uint16_t len)
 {
-	length_set(p->mbuf, KVL_PAYLOAD_OFFSET + len);
+	length_set(p->mbuf, kvl_packet_headers(p) + len);
 	headers_turn(p, len);
 }
 

@@ -189,8 +189,7 @@ void kvl_merge_ask(struct kvl_worker *w, const struct kvl_root *root, uint32_t m
 		.root = root,
 		.m = m,
 		.merge = merge,
-		.service = kvl_root_service_v4(
-			root, kvl_addr_v4(&m->vip), rte_be_to_cpu_16(m->vip_port))};
+		.service = kvl_root_service_at(root, &m->vip, rte_be_to_cpu_16(m->vip_port))};
 
 	if (v.service == NULL) { /* gone since the datagram came */
 		m->at = m->len;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <string.h>
 
 #include <rte_ether.h>
 #include <rte_ip.h>
@@ -24,12 +25,12 @@
  *
  * What a split makes is not of the burst: it is built and transmitted one by one (datagram.h).
  *
- * After classify every frame is untagged Ethernet, IPv4 without options, UDP, in one segment, so
- * that the headers lie at fixed offsets.
+ * After classify every frame is untagged Ethernet, IPv4 without options or IPv6 without extension
+ * headers, UDP, in one segment, so that the headers lie at fixed distances from UDP's.
  */
 struct kvl_packet {
-	struct rte_mbuf *mbuf;
-	uint8_t *data;                          /* the frame, without a tag */
+	struct rte_mbuf *mbuf;                  /* its data: the frame, without a tag */
+	uint8_t *udp;                           /* UDP header */
 	const struct kvl_root_service *service; /* requests */
 	const struct kvl_row *row;              /* requests, after lookup */
 	uint64_t hash;                          /* requests: of the key */
@@ -41,13 +42,15 @@ struct kvl_packet {
 	uint16_t vlan;        /* tag it came with, or KVL_VLAN_NONE */
 	uint16_t node;        /* requests, after choose */
 	uint8_t port;         /* lane it came in by; after rewrite the one it leaves by */
-	uint8_t verdict;      /* requests: enum kvl_verdict */
+	uint8_t verdict : 7;  /* requests: enum kvl_verdict */
+	uint8_t v6 : 1;       /* IPv6, else IPv4 */
 	union {
 		struct kvl_request request;
 		struct kvl_reply reply;
 	};
 };
 _Static_assert(sizeof(struct kvl_packet) <= 64, "a cache line");
+_Static_assert(KVL_VERDICT_COUNT <= 128, "seven bits");
 
 struct kvl_list {
 	unsigned int count;
@@ -60,11 +63,24 @@ struct kvl_burst {
 	struct kvl_packet packets[KVL_BURST];
 };
 
-/* As received on lane `port`. */
+#define KVL_IP_OFFSET sizeof(struct rte_ether_hdr)
+/* Bytes before the UDP payload. */
+#define KVL_HEADERS_V4 (KVL_IP_OFFSET + sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_udp_hdr))
+#define KVL_HEADERS_V6 (KVL_IP_OFFSET + sizeof(struct rte_ipv6_hdr) + sizeof(struct rte_udp_hdr))
+
+/* Where the UDP header lies, as far as the frame's own start is concerned. */
+static inline void kvl_packet_locate(struct kvl_packet *p, bool v6)
+{
+	p->v6 = v6;
+	p->udp = rte_pktmbuf_mtod_offset(p->mbuf, uint8_t *,
+		(v6 ? KVL_HEADERS_V6 : KVL_HEADERS_V4) - sizeof(struct rte_udp_hdr));
+}
+
+/* As received on lane `port`; IPv4 until classify knows better. */
 static inline void kvl_packet_begin(struct kvl_packet *p, struct rte_mbuf *mbuf, uint8_t port)
 {
 	p->mbuf = mbuf;
-	p->data = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	kvl_packet_locate(p, false);
 	p->port = port;
 	p->vlan = KVL_VLAN_NONE;
 }
@@ -76,28 +92,56 @@ static inline void kvl_list_add(struct kvl_list *list, struct kvl_packet *p)
 
 #define KVL_LANE_ANY UINT8_MAX /* handed over: which lane it came by does not matter any more */
 
-#define KVL_IP_OFFSET      sizeof(struct rte_ether_hdr)
-#define KVL_UDP_OFFSET     (KVL_IP_OFFSET + sizeof(struct rte_ipv4_hdr))
-#define KVL_PAYLOAD_OFFSET (KVL_UDP_OFFSET + sizeof(struct rte_udp_hdr))
-
 static inline struct rte_ether_hdr *kvl_packet_ether(const struct kvl_packet *p)
 {
-	return (struct rte_ether_hdr *)p->data;
+	return rte_pktmbuf_mtod(p->mbuf, struct rte_ether_hdr *);
 }
 
 static inline struct rte_ipv4_hdr *kvl_packet_ipv4(const struct kvl_packet *p)
 {
-	return (struct rte_ipv4_hdr *)(p->data + KVL_IP_OFFSET);
+	return (struct rte_ipv4_hdr *)p->udp - 1;
+}
+
+static inline struct rte_ipv6_hdr *kvl_packet_ipv6(const struct kvl_packet *p)
+{
+	return (struct rte_ipv6_hdr *)p->udp - 1;
 }
 
 static inline struct rte_udp_hdr *kvl_packet_udp(const struct kvl_packet *p)
 {
-	return (struct rte_udp_hdr *)(p->data + KVL_UDP_OFFSET);
+	return (struct rte_udp_hdr *)p->udp;
 }
 
 static inline uint8_t *kvl_packet_payload(const struct kvl_packet *p)
 {
-	return p->data + KVL_PAYLOAD_OFFSET;
+	return p->udp + sizeof(struct rte_udp_hdr);
+}
+
+/* All headers: what lies before the payload. */
+static inline uint16_t kvl_packet_headers(const struct kvl_packet *p)
+{
+	return p->v6 ? KVL_HEADERS_V6 : KVL_HEADERS_V4;
+}
+
+/* Addresses in the header, of either family; `v6` is p->v6, or the constant it is known to be. */
+static inline struct kvl_addr kvl_addr_from_v6(const uint8_t *bytes)
+{
+	struct kvl_addr a;
+
+	memcpy(a.bytes, bytes, sizeof(a.bytes));
+	return a;
+}
+
+static inline struct kvl_addr kvl_packet_source(const struct kvl_packet *p, bool v6)
+{
+	return v6 ? kvl_addr_from_v6(kvl_packet_ipv6(p)->src_addr)
+		  : kvl_addr_from_v4(kvl_packet_ipv4(p)->src_addr);
+}
+
+static inline struct kvl_addr kvl_packet_destination(const struct kvl_packet *p, bool v6)
+{
+	return v6 ? kvl_addr_from_v6(kvl_packet_ipv6(p)->dst_addr)
+		  : kvl_addr_from_v4(kvl_packet_ipv4(p)->dst_addr);
 }
 
 /* A call, so that the stages hold nothing but the way of packets that go on. */

@@ -13,11 +13,13 @@
 /* Takes an 802.1Q tag off; the packet remembers it. */
 static void tag_strip(struct kvl_packet *p)
 {
-	const struct rte_vlan_hdr *tag = (const void *)(p->data + sizeof(struct rte_ether_hdr));
+	uint8_t *frame = rte_pktmbuf_mtod(p->mbuf, uint8_t *);
+	const struct rte_vlan_hdr *tag = (const void *)(frame + sizeof(struct rte_ether_hdr));
 
 	p->vlan = rte_be_to_cpu_16(tag->vlan_tci);
-	memmove(p->data + sizeof(*tag), p->data, 2 * RTE_ETHER_ADDR_LEN);
-	p->data = (uint8_t *)rte_pktmbuf_adj(p->mbuf, sizeof(*tag));
+	memmove(frame + sizeof(*tag), frame, 2 * RTE_ETHER_ADDR_LEN);
+	rte_pktmbuf_adj(p->mbuf, sizeof(*tag));
+	kvl_packet_locate(p, false);
 }
 
 /* What is not untagged IPv4 in one segment. */
@@ -25,18 +27,29 @@ static __attribute__((noinline)) enum kvl_drop ethernet_odd(struct kvl_packet *p
 {
 	if (p->mbuf->nb_segs != 1)
 		return KVL_DROP_SEGMENTS;
-	if (p->mbuf->data_len < KVL_PAYLOAD_OFFSET + sizeof(struct rte_vlan_hdr)
-		|| kvl_packet_ether(p)->ether_type != RTE_BE16(RTE_ETHER_TYPE_VLAN))
+	if (kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_VLAN)) {
+		if (p->mbuf->data_len < KVL_HEADERS_V4 + sizeof(struct rte_vlan_hdr))
+			return KVL_DROP_NOT_OURS;
+		tag_strip(p);
+	}
+	switch (kvl_packet_ether(p)->ether_type) {
+	case RTE_BE16(RTE_ETHER_TYPE_IPV4):
+		return KVL_DROP_COUNT;
+	case RTE_BE16(RTE_ETHER_TYPE_IPV6):
+		if (p->mbuf->data_len < KVL_HEADERS_V6)
+			return KVL_DROP_NOT_OURS;
+		kvl_packet_locate(p, true);
+		return KVL_DROP_COUNT;
+	default:
 		return KVL_DROP_NOT_OURS;
-	tag_strip(p);
-	return kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4) ? KVL_DROP_COUNT
-										: KVL_DROP_NOT_OURS;
+	}
 }
 
 static enum kvl_drop ethernet_check(struct kvl_packet *p)
 {
 	/* Nothing sent to a group: every router on the segment would serve it. */
-	if (unlikely(p->mbuf->data_len < KVL_PAYLOAD_OFFSET || (p->data[0] & 1)))
+	if (unlikely(p->mbuf->data_len < KVL_HEADERS_V4
+		     || (kvl_packet_ether(p)->dst_addr.addr_bytes[0] & 1)))
 		return p->mbuf->nb_segs != 1 ? KVL_DROP_SEGMENTS : KVL_DROP_NOT_OURS;
 	if (likely(p->mbuf->nb_segs == 1
 		    && kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4)))
@@ -60,6 +73,35 @@ static enum kvl_drop ipv4_check(const struct kvl_packet *p)
 	return KVL_DROP_COUNT;
 }
 
+/* A mapped IPv4 address is this program's way to write one, and never on a wire (RFC 4942, 2.2). */
+static bool address_is_mapped(const uint8_t *bytes)
+{
+	const struct kvl_addr address = kvl_addr_from_v6(bytes);
+
+	return kvl_addr_is_v4(&address);
+}
+
+static enum kvl_drop ipv6_check(const struct kvl_packet *p)
+{
+	const struct rte_ipv6_hdr *ip = kvl_packet_ipv6(p);
+
+	if (((const uint8_t *)ip)[0] >> 4 != 6 || address_is_mapped(ip->src_addr)
+		|| address_is_mapped(ip->dst_addr))
+		return KVL_DROP_IP_HEADER;
+	switch (ip->proto) {
+	case IPPROTO_UDP:
+		return KVL_DROP_COUNT;
+	case IPPROTO_FRAGMENT:
+		return KVL_DROP_FRAGMENT;
+	case IPPROTO_HOPOPTS:
+	case IPPROTO_ROUTING:
+	case IPPROTO_DSTOPTS:
+		return KVL_DROP_IP_OPTIONS;
+	default:
+		return KVL_DROP_NOT_OURS;
+	}
+}
+
 /* Each of the two flags means "bad" only when the other bit of its mask is not set. */
 static bool checksum_is_bad(uint64_t flags)
 {
@@ -69,21 +111,43 @@ static bool checksum_is_bad(uint64_t flags)
 	       || (flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD;
 }
 
-/* Lengths of a packet known to be ours; sets payload_len and cuts Ethernet padding off. */
-static enum kvl_drop lengths_check(struct kvl_packet *p)
+/* What the IP header says of the packet: its whole length, its own, and the hops left. */
+struct extent {
+	uint32_t total;
+	uint16_t header;
+	uint8_t hops;
+};
+
+static inline struct extent packet_extent(const struct kvl_packet *p, bool v6)
 {
-	const struct rte_ipv4_hdr *ip = kvl_packet_ipv4(p);
-	uint16_t total = rte_be_to_cpu_16(ip->total_length);
+	if (v6)
+		return (struct extent){
+			.total = sizeof(struct rte_ipv6_hdr)
+				 + rte_be_to_cpu_16(kvl_packet_ipv6(p)->payload_len),
+			.header = sizeof(struct rte_ipv6_hdr),
+			.hops = kvl_packet_ipv6(p)->hop_limits,
+		};
+	return (struct extent){
+		.total = rte_be_to_cpu_16(kvl_packet_ipv4(p)->total_length),
+		.header = sizeof(struct rte_ipv4_hdr),
+		.hops = kvl_packet_ipv4(p)->time_to_live,
+	};
+}
+
+/* Lengths of a packet known to be ours; sets payload_len and cuts Ethernet padding off. */
+static inline enum kvl_drop lengths_check(struct kvl_packet *p, bool v6)
+{
+	const struct extent ip = packet_extent(p, v6);
 	uint16_t have = p->mbuf->data_len - KVL_IP_OFFSET;
 	uint16_t udp = rte_be_to_cpu_16(kvl_packet_udp(p)->dgram_len);
 
-	if (unlikely(total > have))
+	if (unlikely(ip.total > have))
 		return KVL_DROP_TRUNCATED;
-	if (unlikely(total < sizeof(*ip) + sizeof(struct rte_udp_hdr)))
+	if (unlikely(ip.total < ip.header + sizeof(struct rte_udp_hdr)))
 		return KVL_DROP_IP_HEADER;
-	if (unlikely(udp < sizeof(struct rte_udp_hdr) || udp > total - sizeof(*ip)))
+	if (unlikely(udp < sizeof(struct rte_udp_hdr) || udp > ip.total - ip.header))
 		return KVL_DROP_UDP_LENGTH;
-	if (unlikely(ip->time_to_live <= 1))
+	if (unlikely(ip.hops <= 1))
 		return KVL_DROP_TTL;
 	if (unlikely(checksum_is_bad(p->mbuf->ol_flags)))
 		return KVL_DROP_CHECKSUM;
@@ -91,97 +155,132 @@ static enum kvl_drop lengths_check(struct kvl_packet *p)
 		return KVL_DROP_PORT_ZERO;
 
 	p->payload_len = udp - sizeof(struct rte_udp_hdr);
-	if (total < have)
-		rte_pktmbuf_trim(p->mbuf, have - total);
+	if (ip.total < have)
+		rte_pktmbuf_trim(p->mbuf, have - ip.total);
 	return KVL_DROP_COUNT;
 }
 
-static bool address_is_snat(const struct kvl_worker *w, uint32_t address)
+static bool lane_has(const struct kvl_lane *lane, const struct kvl_addr *address, bool v6)
+{
+	const unsigned int family = v6 ? KVL_IPV6 : KVL_IPV4;
+
+	return lane->has_snat[family] && kvl_addr_eq(&lane->snat[family], address);
+}
+
+static bool address_is_snat(const struct kvl_worker *w, const struct kvl_addr *address, bool v6)
 {
 	for (unsigned int i = 0; i < w->lane_count; i++)
-		if (w->lanes[i].has_snat && w->lanes[i].snat == address)
+		if (lane_has(&w->lanes[i], address, v6))
 			return true;
 	return false;
 }
 
 /* Replies come by the port that has their address: on a port toward clients they are forged. What
  * another worker handed over has been looked at there. */
-static bool lane_takes_replies(const struct kvl_worker *w, const struct kvl_packet *p)
+static inline bool lane_takes_replies(
+	const struct kvl_worker *w, const struct kvl_packet *p, bool v6)
 {
-	const struct kvl_lane *lane;
+	const struct kvl_addr to = kvl_packet_destination(p, v6);
 
-	if (unlikely(p->port == KVL_LANE_ANY))
-		return true;
-	lane = &w->lanes[p->port];
-	return lane->has_snat && lane->snat == kvl_packet_ipv4(p)->dst_addr;
+	return unlikely(p->port == KVL_LANE_ANY) || lane_has(&w->lanes[p->port], &to, v6);
 }
 
-static bool source_is_server(
-	const struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
+static inline bool source_is_server(const struct kvl_worker *w, const struct kvl_root *root,
+	const struct kvl_packet *p, bool v6)
 {
-	uint32_t address = kvl_packet_ipv4(p)->src_addr;
 	uint16_t port = rte_be_to_cpu_16(kvl_packet_udp(p)->src_port);
+	bool snat = kvl_pending_is_snat(&w->pending, port);
+	struct kvl_addr from;
 
-	return kvl_root_is_server(root, address, port, p->service->port)
-	       || (unlikely(kvl_pending_is_snat(&w->pending, port)) && address_is_snat(w, address));
+	if (likely(!snat && !kvl_root_port_is_servers(root, port)))
+		return false;
+	from = kvl_packet_source(p, v6);
+	return kvl_root_is_server(root, &from, port, p->service->port)
+	       || (snat && address_is_snat(w, &from, v6));
 }
 
 /*
  * Where neither NIC nor kernel has looked at the checksum, as with AF_XDP, it is looked at here: the
  * node's kernel would drop a bad one, and the node be charged with its silence. dsr has no such
- * account to keep.
+ * account to keep. IPv6 has none without a checksum (RFC 8200, 8.1).
  */
-static bool checksum_is_wrong(const struct kvl_packet *p)
+static inline bool checksum_is_wrong(const struct kvl_packet *p, bool v6)
 {
 	const struct rte_udp_hdr *udp = kvl_packet_udp(p);
 
+	if (udp->dgram_cksum == 0)
+		return v6;
 	if ((p->mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) != RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN
-		|| udp->dgram_cksum == 0 || p->service->mode != KVL_MODE_NAT)
+		|| p->service->mode != KVL_MODE_NAT)
 		return false;
 	/* Over a datagram with its checksum in it a right one comes to 0, which is given as 0xffff. */
-	return rte_ipv4_udptcp_cksum(kvl_packet_ipv4(p), udp) != 0xffff;
+	return (v6 ? rte_ipv6_udptcp_cksum(kvl_packet_ipv6(p), udp)
+		   : rte_ipv4_udptcp_cksum(kvl_packet_ipv4(p), udp))
+	       != 0xffff;
 }
 
-static enum kvl_drop request_check(
-	const struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
+static inline enum kvl_drop request_check(const struct kvl_worker *w, const struct kvl_root *root,
+	const struct kvl_packet *p, bool v6)
 {
-	if (unlikely(source_is_server(w, root, p)))
+	if (unlikely(source_is_server(w, root, p, v6)))
 		return KVL_DROP_REFLECTION;
-	return unlikely(checksum_is_wrong(p)) ? KVL_DROP_CHECKSUM : KVL_DROP_COUNT;
+	return unlikely(checksum_is_wrong(p, v6)) ? KVL_DROP_CHECKSUM : KVL_DROP_COUNT;
 }
 
-/* Puts the packet into its list, or says why not. */
-static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *root,
-	struct kvl_burst *b, struct kvl_packet *p)
+static inline const struct kvl_root_service *service_find(
+	const struct kvl_root *root, const struct kvl_packet *p, uint16_t port, bool v6)
 {
-	enum kvl_drop why = ethernet_check(p);
-	uint32_t address;
+	const struct kvl_addr to = kvl_packet_destination(p, v6);
+
+	return kvl_root_service_at(root, &to, port);
+}
+
+/*
+ * Puts the packet into its list, or says why not. `v6` is a constant at each call, so that each
+ * family has code of its own.
+ */
+static __rte_always_inline enum kvl_drop datagram_sort(struct kvl_worker *w,
+	const struct kvl_root *root, struct kvl_burst *b, struct kvl_packet *p, bool v6)
+{
+	enum kvl_drop why = v6 ? ipv6_check(p) : ipv4_check(p);
 	uint16_t port;
 
-	if (likely(why == KVL_DROP_COUNT))
-		why = ipv4_check(p);
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;
-
-	address = kvl_packet_ipv4(p)->dst_addr;
 	port = rte_be_to_cpu_16(kvl_packet_udp(p)->dst_port);
-	p->service = kvl_root_service_v4(root, address, port);
+	p->service = service_find(root, p, port, v6);
 	if (p->service == NULL
-		&& !(kvl_pending_is_snat(&w->pending, port) && lane_takes_replies(w, p)))
+		&& !(kvl_pending_is_snat(&w->pending, port) && lane_takes_replies(w, p, v6)))
 		return KVL_DROP_NOT_OURS;
 
-	why = lengths_check(p);
+	why = lengths_check(p, v6);
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;
 	if (p->service == NULL) {
 		kvl_list_add(&b->replies, p);
 		return KVL_DROP_COUNT;
 	}
-	why = request_check(w, root, p);
+	why = request_check(w, root, p, v6);
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;
 	kvl_list_add(&b->requests, p);
 	return KVL_DROP_COUNT;
+}
+
+static __attribute__((noinline)) enum kvl_drop ipv6_sort(struct kvl_worker *w,
+	const struct kvl_root *root, struct kvl_burst *b, struct kvl_packet *p)
+{
+	return datagram_sort(w, root, b, p, true);
+}
+
+static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *root,
+	struct kvl_burst *b, struct kvl_packet *p)
+{
+	enum kvl_drop why = ethernet_check(p);
+
+	if (unlikely(why != KVL_DROP_COUNT))
+		return why;
+	return unlikely(p->v6) ? ipv6_sort(w, root, b, p) : datagram_sort(w, root, b, p, false);
 }
 
 void kvl_classify(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)

@@ -47,6 +47,7 @@
 		"reply_total") /* total changed within a reply, or beyond the bound */             \
 	X(KVL_DROP_REPLY_DUPLICATE, "reply_duplicate") /* this sequence has passed already */      \
 	X(KVL_DROP_REPLY_OWNER, "reply_owner") /* the port names a worker that is not there */     \
+	X(KVL_DROP_NO_ROOM, "no_room")         /* longer headers do not fit into the buffer */     \
 	X(KVL_DROP_MAILBOX_FULL, "mailbox_full")                                                   \
 	X(KVL_DROP_TX_FULL, "tx_full")
 

@@ -87,9 +87,8 @@ static const char *stats_text(void)
 	world_run(0, 0, &in, 1);
 	mbuf = world_sent(0, 0);
 	assert_non_null(mbuf);
-	len = mbuf->data_len - KVL_PAYLOAD_OFFSET - KVL_FRAME_LEN;
-	memcpy(text, rte_pktmbuf_mtod_offset(mbuf, char *, KVL_PAYLOAD_OFFSET + KVL_FRAME_LEN),
-		len);
+	len = mbuf->data_len - KVL_HEADERS_V4 - KVL_FRAME_LEN;
+	memcpy(text, rte_pktmbuf_mtod_offset(mbuf, char *, KVL_HEADERS_V4 + KVL_FRAME_LEN), len);
 	text[len] = '\0';
 	rte_pktmbuf_free(mbuf);
 	assert_in_range(len, 100, KVL_LOCAL_MAX);

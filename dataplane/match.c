@@ -42,7 +42,9 @@ static bool reply_locate(struct kvl_worker *w, struct kvl_packet *p)
 
 static bool source_is_node(const struct kvl_slot *s, const struct kvl_packet *p)
 {
-	return kvl_addr_v4(&s->node_address) == kvl_packet_ipv4(p)->src_addr
+	const struct kvl_addr source = kvl_packet_source(p, p->v6);
+
+	return kvl_addr_eq(&s->node_address, &source)
 	       && s->node_port == rte_be_to_cpu_16(kvl_packet_udp(p)->src_port);
 }
 

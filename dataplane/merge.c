@@ -43,7 +43,7 @@ void kvl_merge_part_lost(struct kvl_worker *w, uint32_t merge, uint32_t part)
 static bool partial_error(const struct kvl_root *root, const struct kvl_merge *m)
 {
 	const struct kvl_root_service *s =
-		kvl_root_service_v4(root, kvl_addr_v4(&m->vip), rte_be_to_cpu_16(m->vip_port));
+		kvl_root_service_at(root, &m->vip, rte_be_to_cpu_16(m->vip_port));
 
 	return s != NULL && s->partial == KVL_PARTIAL_ERROR;
 }

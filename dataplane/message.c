@@ -12,8 +12,8 @@ void kvl_message_begin(struct kvl_message *msg, struct kvl_worker *w, const stru
 			{
 				.from_mac = m->router_mac,
 				.to_mac = m->client_mac,
-				.from = kvl_addr_v4(&m->vip),
-				.to = kvl_addr_v4(&m->client),
+				.from = m->vip,
+				.to = m->client,
 				.from_port = m->vip_port,
 				.to_port = m->client_port,
 				.vlan = m->vlan,
@@ -37,7 +37,7 @@ static bool datagram_ready(struct kvl_message *msg)
 	if (msg->fill == KVL_DATAGRAM_DATA)
 		datagram_flush(msg);
 	if (msg->datagram.mbuf == NULL && !msg->broken)
-		msg->broken = !kvl_datagram_begin(msg->w, &msg->datagram, msg->way.vlan);
+		msg->broken = !kvl_datagram_begin(msg->w, &msg->datagram);
 	return !msg->broken;
 }
 

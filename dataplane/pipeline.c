@@ -7,8 +7,9 @@ static void burst_begin(struct kvl_burst *b, struct rte_mbuf **mbufs, uint16_t c
 	b->requests.count = b->replies.count = b->answers.count = b->odd.count = 0;
 	for (unsigned int i = 0; i < count; i++) {
 		kvl_packet_begin(&b->packets[i], mbufs[i], port);
-		rte_prefetch0(b->packets[i].data);
-		rte_prefetch0(b->packets[i].data + RTE_CACHE_LINE_SIZE); /* most keys end here */
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+		/* most keys end here */
+		rte_prefetch0(rte_pktmbuf_mtod_offset(mbufs[i], void *, RTE_CACHE_LINE_SIZE));
 	}
 }
 

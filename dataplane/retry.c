@@ -160,7 +160,7 @@ bool kvl_retry_expire(struct kvl_worker *w, const struct kvl_root *root, uint32_
 	node = &kvl_root_nodes(root)[next == KVL_NODE_NONE ? 0 : next];
 	wait = next == KVL_NODE_NONE ? left : RTE_MIN(wait_ticks(w, node), left);
 	if (next == KVL_NODE_NONE || !retry_allowed(w, service, s, c, wait)
-		|| !kvl_datagram_begin(w, &d, KVL_VLAN_NONE)) {
+		|| !kvl_datagram_begin(w, &d)) {
 		wait_on(w, slot, left);
 		return true;
 	}

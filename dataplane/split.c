@@ -13,7 +13,7 @@ static void merge_fill(struct kvl_worker *w, struct kvl_merge *m, const struct k
 	const struct rte_udp_hdr *udp = kvl_packet_udp(p);
 	const struct kvl_frame *frame = (const void *)kvl_packet_payload(p);
 
-	m->client = kvl_addr_from_v4(kvl_packet_ipv4(p)->src_addr);
+	m->client = kvl_packet_source(p, p->v6);
 	m->vip = p->service->address;
 	memcpy(m->client_mac, &ether->src_addr, sizeof(m->client_mac));
 	memcpy(m->router_mac, &ether->dst_addr, sizeof(m->router_mac));

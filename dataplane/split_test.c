@@ -54,7 +54,7 @@ static void asked_take(void)
 		struct kvl_packet p;
 
 		kvl_packet_begin(&p, mbuf, 0);
-		a->len = mbuf->data_len - KVL_PAYLOAD_OFFSET - KVL_FRAME_LEN;
+		a->len = mbuf->data_len - KVL_HEADERS_V4 - KVL_FRAME_LEN;
 		memcpy(a->text, kvl_packet_payload(&p) + KVL_FRAME_LEN, a->len);
 		a->text[a->len] = '\0';
 		mbuf->refcnt++; /* world_node_of() frees it, and the bytes are wanted after that */

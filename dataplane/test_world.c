@@ -17,6 +17,7 @@ struct kvl_worker *world_workers[WORLD_WORKERS];
 uint16_t world_weights[WORLD_NODES];
 struct kvl_root_service world_service;
 uint16_t world_try_ms;
+bool world_nodes_v6;
 
 static const struct kvl_merge_params world_merge = {
 	.merges = WORLD_MERGES, .parts = WORLD_PARTS, .chunks = WORLD_CHUNKS};
@@ -59,7 +60,7 @@ static void mac_set(const char *text, uint8_t mac[6])
 
 static void worker_begin(uint16_t id)
 {
-	struct kvl_lane lanes[2] = {{0}, {.has_snat = true, .snat = RTE_BE32(0x0a0200fe)}};
+	struct kvl_lane lanes[2] = {{0}, {.has_snat = {true, true}}};
 	struct kvl_worker_params params = {
 		.id = id,
 		.worker_count = WORLD_WORKERS,
@@ -74,6 +75,8 @@ static void worker_begin(uint16_t id)
 		.rcu = rcu,
 	};
 
+	kvl_addr_parse(SNAT, &lanes[1].snat[KVL_IPV4]);
+	kvl_addr_parse(SNAT6, &lanes[1].snat[KVL_IPV6]);
 	mac_set(LANE0_MAC, lanes[0].mac);
 	mac_set(LANE1_MAC, lanes[1].mac);
 	world_workers[id] = kvl_worker_new(&params);
@@ -114,9 +117,9 @@ static struct kvl_root_node node_make(unsigned int number)
 		.try_ms = world_try_ms};
 	char text[32];
 
-	snprintf(text, sizeof(text), "10.2.0.%u", number + 1);
+	snprintf(text, sizeof(text), world_nodes_v6 ? "2001:db8:2::%u" : "10.2.0.%u", number + 1);
 	kvl_addr_parse(text, &node.address);
-	kvl_addr_parse(SNAT, &node.snat);
+	kvl_addr_parse(world_nodes_v6 ? SNAT6 : SNAT, &node.snat);
 	snprintf(text, sizeof(text), "02:00:00:00:02:%02x", number + 1);
 	mac_set(text, node.mac);
 	mac_set(LANE1_MAC, node.source_mac);
@@ -126,21 +129,23 @@ static struct kvl_root_node node_make(unsigned int number)
 void world_publish(void)
 {
 	static const uint16_t members[WORLD_NODES] = {0, 1, 2, 3, 4, 5};
-	struct kvl_root_service services[2];
+	static const char *const vips[] = {
+		"10.1.0.100", "10.1.0.101", "2001:db8:1::100", "2001:db8:1::101"};
+	struct kvl_root_service services[4];
 	struct kvl_root_node nodes[WORLD_NODES];
 	uint16_t weights[KVL_CLASSES][WORLD_NODES];
 	struct kvl_root_spec spec = {.revision = 1,
 		.generation = 1,
 		.services = services,
-		.service_count = 2,
+		.service_count = 4,
 		.nodes = nodes,
 		.node_count = WORLD_NODES,
 		.weights = weights[0]};
 
-	for (unsigned int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 4; i++) {
 		services[i] = (struct kvl_root_service){.port = 11211,
 			.number = i,
-			.mode = i == 0 ? KVL_MODE_NAT : KVL_MODE_DSR,
+			.mode = i % 2 == 0 ? KVL_MODE_NAT : KVL_MODE_DSR,
 			.replication =
 				world_service.replication != 0 ? world_service.replication : 1,
 			.choice = world_service.choice,
@@ -152,7 +157,7 @@ void world_publish(void)
 			.hash_rule = world_service.hash_rule,
 			.members = members,
 			.member_count = WORLD_NODES};
-		kvl_addr_parse(i == 0 ? "10.1.0.100" : "10.1.0.101", &services[i].address);
+		kvl_addr_parse(vips[i], &services[i].address);
 	}
 	for (unsigned int n = 0; n < WORLD_NODES; n++) {
 		nodes[n] = node_make(n);
@@ -199,6 +204,7 @@ int world_reset(void **state)
 	for (unsigned int n = 0; n < WORLD_NODES; n++)
 		world_weights[n] = 1000;
 	world_service = (struct kvl_root_service){0};
+	world_nodes_v6 = false;
 	world_publish();
 	received = sent = 0;
 	return 0;
@@ -262,12 +268,15 @@ unsigned int world_node_of(struct rte_mbuf *mbuf, struct kvl_wire_id *wire)
 {
 	const struct kvl_frame *frame;
 	struct kvl_packet p;
+	struct kvl_addr to;
 	unsigned int node;
 
 	assert_non_null(mbuf);
 	kvl_packet_begin(&p, mbuf, 0);
+	kvl_packet_locate(&p, kvl_packet_ether(&p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV6));
+	to = kvl_packet_destination(&p, p.v6);
+	node = to.bytes[15];
 	frame = (const void *)kvl_packet_payload(&p);
-	node = rte_be_to_cpu_32(kvl_packet_ipv4(&p)->dst_addr) & 0xff;
 	if (wire != NULL) {
 		wire->port = rte_be_to_cpu_16(kvl_packet_udp(&p)->src_port);
 		wire->id = rte_be_to_cpu_16(frame->id);

@@ -12,6 +12,8 @@
  *	client 10.1.0.9:5000, 02:00:00:00:01:09      lane 0, 02:00:00:00:00:c0
  *	nat service 10.1.0.100:11211, dsr service 10.1.0.101:11211
  *	node i: 10.2.0.i:11211, 02:00:00:00:02:0i    lane 1, 02:00:00:00:00:d0, snat 10.2.0.254
+ *	the same in IPv6: client [2001:db8:1::9]:5000, services 2001:db8:1::100 (nat) and ::101 (dsr);
+ *	with world_nodes_v6 node i is 2001:db8:2::i, snat 2001:db8:2::fe
  */
 #define WORLD_NODES   6
 #define WORLD_WORKERS 2
@@ -26,13 +28,18 @@
 #define CLIENT     "10.1.0.9:5000"
 #define NAT_VIP    "10.1.0.100:11211"
 #define DSR_VIP    "10.1.0.101:11211"
+#define CLIENT6    "[2001:db8:1::9]:5000"
+#define NAT_VIP6   "[2001:db8:1::100]:11211"
+#define DSR_VIP6   "[2001:db8:1::101]:11211"
 #define SNAT       "10.2.0.254"
+#define SNAT6      "2001:db8:2::fe"
 
 extern struct kvl_worker *world_workers[WORLD_WORKERS];
 extern uint16_t world_weights[WORLD_NODES]; /* set, then world_publish() */
 /* Policies of both services: keyless, partial, hash_rule; set, then world_publish(). */
 extern struct kvl_root_service world_service;
 extern uint16_t world_try_ms; /* of every node; set, then world_publish() */
+extern bool world_nodes_v6;   /* set, then world_publish() */
 
 /* cmocka group set-up and tear-down. */
 int world_begin(void **state);

@@ -28,7 +28,7 @@ static void slot_fill(struct kvl_worker *w, struct kvl_packet *p, const struct k
 	s->client_id = frame->id;
 	s->vip_port = udp->dst_port;
 	s->node_address = node->address;
-	s->client = kvl_addr_from_v4(kvl_packet_ipv4(p)->src_addr);
+	s->client = kvl_packet_source(p, p->v6);
 	s->vip = p->service->address;
 	memcpy(s->client_mac, &ether->src_addr, sizeof(s->client_mac));
 	memcpy(s->router_mac, &ether->dst_addr, sizeof(s->router_mac));

@@ -24,8 +24,7 @@ static bool tag_insert(struct kvl_packet *p)
 	((struct rte_ether_hdr *)data)->ether_type = RTE_BE16(RTE_ETHER_TYPE_VLAN);
 	tag = (void *)(data + sizeof(struct rte_ether_hdr));
 	tag->vlan_tci = rte_cpu_to_be_16(p->vlan);
-	/* The inner EtherType already stands behind it: only IPv4 comes this far. */
-	tag->eth_proto = RTE_BE16(RTE_ETHER_TYPE_IPV4);
+	/* The inner EtherType already stands behind it. */
 	return true;
 }
 

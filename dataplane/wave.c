@@ -86,7 +86,7 @@ static void part_ask(struct wave *v, uint32_t number)
 		kvl_part_fail(part, KVL_REQUEST_NO_REPLY);
 		return;
 	}
-	if (v->w->pending.free_count == 0 || !kvl_datagram_begin(v->w, &d, KVL_VLAN_NONE)) {
+	if (v->w->pending.free_count == 0 || !kvl_datagram_begin(v->w, &d)) {
 		kvl_part_fail(part, KVL_REQUEST_TABLE_FULL);
 		return;
 	}

@@ -34,8 +34,8 @@ struct kvl_lane {
 	uint16_t dpdk_port;
 	uint16_t queue;
 	uint8_t mac[6];
-	bool has_snat;
-	uint32_t snat; /* IPv4, network order */
+	bool has_snat[KVL_FAMILIES];
+	struct kvl_addr snat[KVL_FAMILIES];
 };
 
 struct kvl_tx_buffer {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -12,6 +11,7 @@
 
 #include "ctrl/agent/host.h"
 #include "ctrl/agent/memcached.h"
+#include "lib/model/endpoint.h"
 #include "lib/score/facts.h"
 #include "lib/wire/report.h"
 
@@ -23,8 +23,9 @@
 
 struct agent {
 	const char *node;
-	struct sockaddr_in routers[ROUTERS_MAX];
+	struct kvl_endpoint routers[ROUTERS_MAX];
 	size_t router_count;
+	int fds[KVL_FAMILIES]; /* toward routers; -1: this host has no such family */
 	struct kvl_report_key key;
 	uint32_t interval_ms;
 	const char *flags_path; /* words in it are role flags; NULL: none */
@@ -109,7 +110,7 @@ static void report_fill(struct agent *a, struct kvl_report *report)
 	report->figures.capability = (struct kvl_capability){a->disk, h.nic_mbit, h.memory_mb};
 }
 
-static void report_send(struct agent *a, int fd)
+static void report_send(struct agent *a)
 {
 	uint8_t datagram[KVL_REPORT_BYTES_MAX];
 	struct kvl_report report;
@@ -124,23 +125,13 @@ static void report_send(struct agent *a, int fd)
 		fprintf(stderr, "kvlane-agent: cannot make a report: %s\n", strerror(-len));
 		return;
 	}
-	for (size_t i = 0; i < a->router_count; i++)
-		sendto(fd, datagram, (size_t)len, 0, (struct sockaddr *)&a->routers[i],
-			sizeof(a->routers[i]));
-}
+	for (size_t i = 0; i < a->router_count; i++) {
+		union kvl_sockaddr to;
+		socklen_t to_len = kvl_sockaddr_write(&a->routers[i], &to);
 
-static int endpoint_read(const char *text, uint16_t port, struct sockaddr_in *to)
-{
-	char address[64];
-	const char *colon = strchr(text, ':');
-	unsigned long given = colon != NULL ? strtoul(colon + 1, NULL, 10) : port;
-
-	snprintf(address, sizeof(address), "%.*s",
-		colon != NULL ? (int)(colon - text) : (int)strlen(text), text);
-	*to = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)given)};
-	if (given == 0 || given > UINT16_MAX || inet_pton(AF_INET, address, &to->sin_addr) != 1)
-		return -EINVAL;
-	return 0;
+		sendto(a->fds[kvl_addr_family(&a->routers[i].address)], datagram, (size_t)len, 0,
+			&to.sa, to_len);
+	}
 }
 
 /* "ID:FILE": the secret is the file's first line, so that no process list shows it. */
@@ -187,11 +178,11 @@ static int option_apply(struct agent *a, int option, const char *value)
 	case 'r':
 		if (a->router_count == ROUTERS_MAX)
 			return -E2BIG;
-		return endpoint_read(value, 11290, &a->routers[a->router_count++]);
+		return kvl_endpoint_parse(value, 11290, &a->routers[a->router_count++]);
 	case 'k':
 		return key_read(value, &a->key);
 	case 'm':
-		return endpoint_read(value, 11211, &a->memcached.address);
+		return kvl_endpoint_parse(value, 11211, &a->memcached.address);
 	case 'i':
 		a->interval_ms = (uint32_t)strtoul(value, NULL, 10);
 		return a->interval_ms < 100 || a->interval_ms > 60000 ? -EINVAL : 0;
@@ -249,16 +240,16 @@ int main(int argc, char **argv)
 {
 	static struct agent agent = {.interval_ms = 2000};
 	struct sigaction action = {.sa_handler = stop_set};
-	int fd;
 
-	endpoint_read("127.0.0.1", 11211, &agent.memcached.address);
+	kvl_endpoint_parse("127.0.0.1", 11211, &agent.memcached.address);
 	if (options_read(&agent, argc, argv) < 0)
 		return 2;
 	/* Without SA_RESTART, so that the pause below ends. */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0) {
+	agent.fds[KVL_IPV4] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	agent.fds[KVL_IPV6] = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (agent.fds[KVL_IPV4] < 0 && agent.fds[KVL_IPV6] < 0) {
 		perror("kvlane-agent");
 		return 1;
 	}
@@ -266,9 +257,10 @@ int main(int argc, char **argv)
 		const struct timespec pause = {.tv_sec = agent.interval_ms / 1000,
 			.tv_nsec = (long)(agent.interval_ms % 1000) * 1000000};
 
-		report_send(&agent, fd);
+		report_send(&agent);
 		nanosleep(&pause, NULL);
 	}
-	close(fd);
+	close(agent.fds[KVL_IPV4]);
+	close(agent.fds[KVL_IPV6]);
 	return 0;
 }

@@ -12,17 +12,19 @@
 
 #define STATS_MAX 16384
 
-static int socket_connect(const struct sockaddr_in *to)
+static int socket_connect(const struct kvl_endpoint *to)
 {
 	const struct timeval timeout = {.tv_usec = MEMCACHED_TIMEOUT_MS * 1000};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
+	union kvl_sockaddr address;
+	socklen_t address_len = kvl_sockaddr_write(to, &address);
+	int fd = socket(address.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0)
 		return -errno;
 	/* The send timeout bounds connect() as well (socket(7)). */
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-	if (connect(fd, (const struct sockaddr *)to, sizeof(*to)) == 0)
+	if (connect(fd, &address.sa, address_len) == 0)
 		return fd;
 	rc = errno == EINPROGRESS ? -ETIMEDOUT : -errno;
 	close(fd);
@@ -30,7 +32,7 @@ static int socket_connect(const struct sockaddr_in *to)
 }
 
 /* The whole answer to `stats`, up to its END. */
-static int stats_fetch(const struct sockaddr_in *to, char text[STATS_MAX])
+static int stats_fetch(const struct kvl_endpoint *to, char text[STATS_MAX])
 {
 	int fd = socket_connect(to);
 	size_t len = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "lib/model/endpoint.h"
 
 /*
  * What memcached says of itself, by `stats` over TCP. Rates are since the call before. A memcached
@@ -13,7 +14,7 @@
 #define MEMCACHED_TIMEOUT_MS 500
 
 struct memcached {
-	struct sockaddr_in address;
+	struct kvl_endpoint address;
 	/* the call before */
 	bool known;
 	uint64_t gets, hits, sets, evictions, time_ms;

@@ -48,19 +48,25 @@ static const char *steering_name(enum kvl_steering_kind kind)
 	}
 }
 
+static json_t *snat_text(const struct kvl_port_config *config, enum kvl_family family)
+{
+	char text[KVL_ADDR_STRLEN];
+
+	return kvl_json_text(
+		config->has_snat[family] ? kvl_addr_format(&config->snat[family], text) : NULL);
+}
+
 static json_t *port_object(const struct kvl_port *port)
 {
 	const struct kvl_port_config *config = &port->config;
-	char snat[KVL_ADDR_STRLEN];
 	struct rte_eth_link link = {0};
 
 	rte_eth_link_get_nowait(port->dpdk_port, &link);
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:i, s:s}", "name", config->name, "device",
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:i, s:s}", "name", config->name, "device",
 		config->device, "interface",
 		kvl_json_text(config->interface[0] != '\0' ? config->interface : NULL), "mac",
 		kvl_json_mac(port->mac), "snat",
-		kvl_json_text(config->has_snat ? kvl_addr_format(&config->snat, snat) : NULL),
-		"link", link.link_status == RTE_ETH_LINK_UP, "queues", port->queues, "steering",
+		snat_text(config, KVL_IPV4), "snat6", snat_text(config, KVL_IPV6), "link", link.link_status == RTE_ETH_LINK_UP, "queues", port->queues, "steering",
 		steering_name(port->steering.kind));
 }
 

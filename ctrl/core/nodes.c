@@ -130,8 +130,10 @@ static const char *unreachable_reason(const struct kvl_nodes *nodes, const struc
 		return kvl_hop_status_text(node->hop_status);
 	if (!node->has_egress)
 		return "its route leaves by an interface that is none of the router's ports";
-	if (node->serves_nat && !nodes->ports[node->egress].config.has_snat)
-		return "the port toward it has no snat address, which nat needs";
+	if (node->serves_nat
+		&& !nodes->ports[node->egress]
+			    .config.has_snat[kvl_addr_family(&node->config.address)])
+		return "the port toward it has no snat address of its family, which nat needs";
 	if (node->serves_dsr && !node->hop.on_link)
 		return "behind a gateway, which dsr cannot cross";
 	return NULL;
@@ -192,6 +194,7 @@ static void root_node_fill(
 	const struct kvl_nodes *nodes, const struct kvl_node *node, struct kvl_root_node *root)
 {
 	const struct kvl_port *port = &nodes->ports[node->egress];
+	const enum kvl_family family = kvl_addr_family(&node->config.address);
 
 	*root = (struct kvl_root_node){
 		.address = node->config.address,
@@ -205,8 +208,8 @@ static void root_node_fill(
 	root->egress = node->egress;
 	memcpy(root->mac, node->hop.mac, sizeof(root->mac));
 	memcpy(root->source_mac, port->mac, sizeof(root->source_mac));
-	if (port->config.has_snat) {
-		root->snat = port->config.snat;
+	if (port->config.has_snat[family]) {
+		root->snat = port->config.snat[family];
 		root->flags |= KVL_NODE_SNAT;
 	}
 }

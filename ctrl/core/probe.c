@@ -34,7 +34,7 @@ struct flight {
 	uint16_t id;
 	uint16_t node;
 	bool open; /* neither answered nor given up */
-	struct kvl_probe_peer peer;
+	struct kvl_endpoint peer;
 	uint64_t sent_us;
 };
 
@@ -47,7 +47,7 @@ enum node_state {
 struct node {
 	enum node_state state;
 	uint16_t id; /* when out */
-	struct kvl_probe_peer peer;
+	struct kvl_endpoint peer;
 };
 
 struct family {
@@ -131,13 +131,13 @@ static void on_expire(evutil_socket_t fd, short what, void *ctx)
 
 /* ---- receiving ---- */
 
-static bool same_peer(const struct kvl_probe_peer *a, const struct kvl_probe_peer *b)
+static bool same_peer(const struct kvl_endpoint *a, const struct kvl_endpoint *b)
 {
-	return a->port == b->port && kvl_addr_eq(&a->addr, &b->addr);
+	return a->port == b->port && kvl_addr_eq(&a->address, &b->address);
 }
 
-static void take_answer(struct kvl_probes *p, const struct datagram *d, size_t len,
-	const struct kvl_probe_peer *from)
+static void take_answer(
+	struct kvl_probes *p, const struct datagram *d, size_t len, const struct kvl_endpoint *from)
 {
 	size_t text_len = len - sizeof(d->frame);
 	struct flight *f;
@@ -153,7 +153,7 @@ static void take_answer(struct kvl_probes *p, const struct datagram *d, size_t l
 
 /* The error's quote names the probe; a quote too short for that means all to that peer. */
 static void take_error(
-	struct kvl_probes *p, const struct datagram *d, size_t len, const struct kvl_probe_peer *to)
+	struct kvl_probes *p, const struct datagram *d, size_t len, const struct kvl_endpoint *to)
 {
 	struct flight *f = NULL;
 
@@ -173,7 +173,7 @@ static void take_error(
 /* Must be emptied whenever the socket is ready: a queued error keeps it so. */
 static void take_errors(struct family *fam)
 {
-	struct kvl_probe_peer peer;
+	struct kvl_endpoint peer;
 	struct datagram d;
 	ssize_t n;
 
@@ -184,7 +184,7 @@ static void take_errors(struct family *fam)
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
 	struct family *fam = ctx;
-	struct kvl_probe_peer peer;
+	struct kvl_endpoint peer;
 	struct datagram d;
 	ssize_t n;
 
@@ -201,18 +201,18 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
 
 /* ---- sending ---- */
 
-static int send_frame(struct family *fam, uint16_t id, const struct kvl_probe_peer *to)
+static int send_frame(struct family *fam, uint16_t id, const struct kvl_endpoint *to)
 {
 	struct datagram d = {.frame = {.id = htons(id), .total = htons(1)}};
 	size_t len = sizeof(d.frame) + sizeof(command) - 1;
 	int rc;
 
 	memcpy(d.text, command, sizeof(command) - 1);
-	rc = kvl_probe_send(fam->fd, fam->family, to, &d, len);
+	rc = kvl_probe_send(fam->fd, to, &d, len);
 	if (rc == 0 || rc == -EAGAIN || rc == -ENOBUFS)
 		return rc;
 	/* It may be the socket's pending error, about another node: that is now taken. */
-	return kvl_probe_send(fam->fd, fam->family, to, &d, len);
+	return kvl_probe_send(fam->fd, to, &d, len);
 }
 
 static struct family *family_of(struct kvl_probes *p, const struct kvl_addr *addr)
@@ -232,7 +232,7 @@ static bool send_probe(struct kvl_probes *p, uint16_t number)
 		.open = true,
 		.peer = node->peer,
 		.sent_us = now_us()};
-	rc = send_frame(family_of(p, &node->peer.addr), f->id, &f->peer);
+	rc = send_frame(family_of(p, &node->peer.address), f->id, &f->peer);
 	if (rc == -EAGAIN || rc == -ENOBUFS) {
 		f->open = false;
 		return false;
@@ -311,7 +311,7 @@ int kvl_probes_start(
 	if (rc < 0)
 		return rc;
 	node->state = NODE_QUEUED;
-	node->peer = (struct kvl_probe_peer){.addr = *addr, .port = port};
+	node->peer = (struct kvl_endpoint){.address = *addr, .port = port};
 	p->queue[p->queued++] = number;
 	if (!evtimer_pending(p->tick, NULL)) {
 		p->ticked_us = now_us();

@@ -8,37 +8,6 @@
 
 #define RCVBUF (1 << 20) /* every answer of a full window, several times over */
 
-union address {
-	struct sockaddr sa;
-	struct sockaddr_in in;
-	struct sockaddr_in6 in6;
-};
-
-static socklen_t to_address(union address *a, int family, const struct kvl_probe_peer *peer)
-{
-	memset(a, 0, sizeof(*a));
-	a->sa.sa_family = (sa_family_t)family;
-	if (family == AF_INET) {
-		a->in.sin_addr.s_addr = kvl_addr_v4(&peer->addr);
-		a->in.sin_port = htons(peer->port);
-		return sizeof(a->in);
-	}
-	memcpy(&a->in6.sin6_addr, peer->addr.bytes, sizeof(peer->addr.bytes));
-	a->in6.sin6_port = htons(peer->port);
-	return sizeof(a->in6);
-}
-
-static void from_address(const union address *a, struct kvl_probe_peer *peer)
-{
-	if (a->sa.sa_family == AF_INET) {
-		peer->addr = kvl_addr_from_v4(a->in.sin_addr.s_addr);
-		peer->port = ntohs(a->in.sin_port);
-	} else {
-		memcpy(peer->addr.bytes, &a->in6.sin6_addr, sizeof(peer->addr.bytes));
-		peer->port = ntohs(a->in6.sin6_port);
-	}
-}
-
 static int set_options(int fd, int family)
 {
 	int on = 1, size = RCVBUF;
@@ -65,18 +34,17 @@ int kvl_probe_socket(int family)
 	return fd;
 }
 
-int kvl_probe_send(
-	int fd, int family, const struct kvl_probe_peer *to, const void *data, size_t len)
+int kvl_probe_send(int fd, const struct kvl_endpoint *to, const void *data, size_t len)
 {
-	union address a;
-	socklen_t a_len = to_address(&a, family, to);
+	union kvl_sockaddr a;
+	socklen_t a_len = kvl_sockaddr_write(to, &a);
 
 	return sendto(fd, data, len, 0, &a.sa, a_len) < 0 ? -errno : 0;
 }
 
-static ssize_t receive(int fd, void *data, size_t len, int flags, struct kvl_probe_peer *peer)
+static ssize_t receive(int fd, void *data, size_t len, int flags, struct kvl_endpoint *peer)
 {
-	union address a = {0};
+	union kvl_sockaddr a = {0};
 	/* The extended error itself is not looked at: any error means "not there". */
 	char control[512];
 	struct iovec iov = {.iov_base = data, .iov_len = len};
@@ -89,19 +57,20 @@ static ssize_t receive(int fd, void *data, size_t len, int flags, struct kvl_pro
 		.msg_controllen = sizeof(control),
 	};
 	ssize_t n = recvmsg(fd, &msg, flags);
+	int rc;
 
 	if (n < 0)
 		return -errno;
-	from_address(&a, peer);
-	return n;
+	rc = kvl_sockaddr_read(&a.sa, peer);
+	return rc < 0 ? rc : n;
 }
 
-ssize_t kvl_probe_receive(int fd, void *data, size_t len, struct kvl_probe_peer *from)
+ssize_t kvl_probe_receive(int fd, void *data, size_t len, struct kvl_endpoint *from)
 {
 	return receive(fd, data, len, 0, from);
 }
 
-ssize_t kvl_probe_receive_error(int fd, void *data, size_t len, struct kvl_probe_peer *to)
+ssize_t kvl_probe_receive_error(int fd, void *data, size_t len, struct kvl_endpoint *to)
 {
 	return receive(fd, data, len, MSG_ERRQUEUE, to);
 }

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include <event2/event.h>
-#include <rte_byteorder.h>
 
 #include "ctrl/core/clock.h"
 #include "ctrl/core/reports.h"
 #include "ctrl/core/router.h"
+#include "lib/model/endpoint.h"
 
 #define RECEIVE_BURST 64 /* a turn of the loop: a flood of reports holds nothing up */
 
@@ -90,21 +90,13 @@ static void readable(evutil_socket_t fd, short what, void *arg)
 
 static int socket_open(const struct kvl_reports_config *config)
 {
-	struct sockaddr_in own = {
-		.sin_family = AF_INET,
-		.sin_port = rte_cpu_to_be_16(config->port),
-		/* No address given is all zero, which is INADDR_ANY. */
-		.sin_addr.s_addr = kvl_addr_v4(&config->address),
-	};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
+	struct kvl_endpoint own = {.address = config->address, .port = config->port};
+	int fd = kvl_endpoint_bind(&own, true);
 
-	if (fd < 0)
-		return -errno;
-	if (bind(fd, (struct sockaddr *)&own, sizeof(own)) == 0)
+	if (fd != -EAFNOSUPPORT || kvl_addr_is_v4(&own.address))
 		return fd;
-	rc = -errno;
-	close(fd);
-	return rc;
+	own.address = kvl_addr_from_v4(INADDR_ANY); /* a kernel without IPv6 */
+	return kvl_endpoint_bind(&own, false);
 }
 
 struct kvl_reports *kvl_reports_new(struct kvl_router *router)

@@ -414,7 +414,8 @@ static void restart_check(
 		ports = strcmp(a->ports[i].name, b->ports[i].name) == 0
 			&& strcmp(a->ports[i].device, b->ports[i].device) == 0
 			&& strcmp(a->ports[i].interface, b->ports[i].interface) == 0
-			&& kvl_addr_eq(&a->ports[i].snat, &b->ports[i].snat);
+			&& memcmp(a->ports[i].snat, b->ports[i].snat, sizeof(a->ports[i].snat))
+				   == 0;
 	if (!ports)
 		kvl_diag_add(diags, KVL_DIAG_WARNING,
 			"ports: changed, which takes a restart; the running ones are kept");

@@ -47,7 +47,8 @@ struct kvl_slow_path {
 	/* thread only, after start */
 	struct rte_rcu_qsbr *rcu;
 	unsigned int reader;
-	int pipe_read, node_fd;
+	int pipe_read;
+	int node_fds[KVL_FAMILIES]; /* -1: this host has no such family */
 	struct event_base *base;
 	struct event *events[KVL_SERVICES_MAX];
 	unsigned int event_count;
@@ -64,18 +65,27 @@ static void count(uint64_t *counter)
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
-static void answer(struct kvl_slow_path *s, int fd, const struct sockaddr_in *client,
+/* Best effort: what the socket does not take is lost, as on a wire. */
+static bool datagram_send(
+	const struct kvl_slow_path *s, int fd, const struct kvl_endpoint *to, size_t len)
+{
+	union kvl_sockaddr address;
+	socklen_t address_len = kvl_sockaddr_write(to, &address);
+
+	return sendto(fd, s->datagram, len, MSG_DONTWAIT, &address.sa, address_len) >= 0;
+}
+
+static void answer(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *client,
 	enum kvl_verdict verdict, const struct kvl_request *request, size_t len)
 {
-	uint8_t out[KVL_ANSWER_MAX];
-	size_t n = kvl_request_answer(verdict, request, s->datagram, len, out);
+	size_t n = kvl_request_answer(verdict, request, s->datagram, len, s->datagram);
 
 	if (n == 0) {
 		count(&s->counters.drop_silent);
 		return;
 	}
 	count(&s->counters.answered);
-	sendto(fd, out, n, MSG_DONTWAIT, (const struct sockaddr *)client, sizeof(*client));
+	datagram_send(s, fd, client, n);
 }
 
 static uint16_t node_choose(struct kvl_slow_path *s, const struct kvl_root *root,
@@ -98,7 +108,7 @@ static uint16_t node_choose(struct kvl_slow_path *s, const struct kvl_root *root
 }
 
 /* Under a fresh id, to the node; the client's own id comes back with the reply. */
-static void request_forward(struct kvl_slow_path *s, int fd, const struct sockaddr_in *client,
+static void request_forward(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *client,
 	const struct kvl_root_service *service, const struct kvl_root_node *node,
 	const struct kvl_request *request, size_t len)
 {
@@ -120,15 +130,9 @@ static void request_forward(struct kvl_slow_path *s, int fd, const struct sockad
 		kvl_now_ms()
 		+ (r->quiet && service->timeout_ms > KVL_SLOW_QUIET_MS ? KVL_SLOW_QUIET_MS
 								       : service->timeout_ms);
-	r->node_address = (struct sockaddr_in){
-		.sin_family = AF_INET,
-		.sin_port = rte_cpu_to_be_16(node->port),
-		.sin_addr.s_addr = kvl_addr_v4(&node->address),
-	};
+	r->asked = (struct kvl_endpoint){.address = node->address, .port = node->port};
 	frame->id = rte_cpu_to_be_16(id);
-	if (sendto(s->node_fd, s->datagram, len, MSG_DONTWAIT,
-		    (const struct sockaddr *)&r->node_address, sizeof(r->node_address))
-		< 0) {
+	if (!datagram_send(s, s->node_fds[kvl_addr_family(&node->address)], &r->asked, len)) {
 		count(&s->counters.drop_send);
 		kvl_slow_table_release(&s->table, r);
 		return;
@@ -147,11 +151,11 @@ static void proxy_tokens_blank(uint8_t *datagram, size_t len)
 }
 
 static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *own,
-	const struct sockaddr_in *client, size_t len)
+	const struct kvl_endpoint *client, size_t len)
 {
 	const struct kvl_root *root = __atomic_load_n(&s->root, __ATOMIC_ACQUIRE);
 	const struct kvl_root_service *service =
-		kvl_root_service_v4(root, kvl_addr_v4(&own->address), own->port);
+		kvl_root_service_at(root, &own->address, own->port);
 	struct kvl_request request = {0};
 	enum kvl_verdict verdict;
 	uint16_t node;
@@ -161,8 +165,7 @@ static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpo
 		count(&s->counters.drop_no_service);
 		return;
 	}
-	if (kvl_root_is_server(
-		    root, client->sin_addr.s_addr, rte_be_to_cpu_16(client->sin_port), own->port)) {
+	if (kvl_root_is_server(root, &client->address, client->port, own->port)) {
 		count(&s->counters.drop_reflection);
 		return;
 	}
@@ -184,14 +187,24 @@ static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpo
 
 static struct kvl_endpoint socket_endpoint(int fd)
 {
-	struct sockaddr_in own = {0};
+	struct kvl_endpoint endpoint = {0};
+	union kvl_sockaddr own = {0};
 	socklen_t len = sizeof(own);
 
-	getsockname(fd, (struct sockaddr *)&own, &len);
-	return (struct kvl_endpoint){
-		.address = kvl_addr_from_v4(own.sin_addr.s_addr),
-		.port = rte_be_to_cpu_16(own.sin_port),
-	};
+	getsockname(fd, &own.sa, &len);
+	kvl_sockaddr_read(&own.sa, &endpoint);
+	return endpoint;
+}
+
+/* Bytes received into s->datagram, or a negative number. */
+static ssize_t datagram_receive(struct kvl_slow_path *s, int fd, struct kvl_endpoint *from)
+{
+	union kvl_sockaddr address = {0};
+	socklen_t address_len = sizeof(address);
+	ssize_t len = recvfrom(
+		fd, s->datagram, sizeof(s->datagram), MSG_DONTWAIT, &address.sa, &address_len);
+
+	return len < 0 || kvl_sockaddr_read(&address.sa, from) < 0 ? -1 : len;
 }
 
 static void service_readable(evutil_socket_t fd, short what, void *arg)
@@ -202,10 +215,8 @@ static void service_readable(evutil_socket_t fd, short what, void *arg)
 	/* Online while a root is in use; waiting for datagrams holds up no reclamation. */
 	rte_rcu_qsbr_thread_online(s->rcu, s->reader);
 	for (int i = 0; i < RECEIVE_BURST; i++) {
-		struct sockaddr_in client;
-		socklen_t client_len = sizeof(client);
-		ssize_t len = recvfrom(fd, s->datagram, sizeof(s->datagram), MSG_DONTWAIT,
-			(struct sockaddr *)&client, &client_len);
+		struct kvl_endpoint client;
+		ssize_t len = datagram_receive(s, fd, &client);
 
 		if (len < 0)
 			break;
@@ -215,17 +226,16 @@ static void service_readable(evutil_socket_t fd, short what, void *arg)
 }
 
 static uint64_t *reply_check(
-	struct kvl_slow_path *s, const struct kvl_slow_request *r, const struct sockaddr_in *from)
+	struct kvl_slow_path *s, const struct kvl_slow_request *r, const struct kvl_endpoint *from)
 {
 	if (!r->active)
 		return &s->counters.drop_reply_late;
-	if (from->sin_addr.s_addr != r->node_address.sin_addr.s_addr
-		|| from->sin_port != r->node_address.sin_port)
+	if (!kvl_endpoint_eq(from, &r->asked))
 		return &s->counters.drop_reply_source;
 	return NULL;
 }
 
-static void reply_take(struct kvl_slow_path *s, const struct sockaddr_in *from, size_t len)
+static void reply_take(struct kvl_slow_path *s, const struct kvl_endpoint *from, size_t len)
 {
 	struct kvl_frame *frame = (void *)s->datagram;
 	struct kvl_slow_request *r;
@@ -250,8 +260,7 @@ static void reply_take(struct kvl_slow_path *s, const struct sockaddr_in *from, 
 		return;
 	}
 	frame->id = r->client_id;
-	sendto(r->service_fd, s->datagram, len, MSG_DONTWAIT, (const struct sockaddr *)&r->client,
-		sizeof(r->client));
+	datagram_send(s, r->service_fd, &r->client, len);
 	count(&s->counters.replies);
 	if (seen == KVL_SEQUENCE_LAST)
 		kvl_slow_table_release(&s->table, r);
@@ -262,10 +271,8 @@ static void node_readable(evutil_socket_t fd, short what, void *arg)
 	struct kvl_slow_path *s = arg;
 
 	for (int i = 0; i < RECEIVE_BURST; i++) {
-		struct sockaddr_in from;
-		socklen_t from_len = sizeof(from);
-		ssize_t len = recvfrom(fd, s->datagram, sizeof(s->datagram), MSG_DONTWAIT,
-			(struct sockaddr *)&from, &from_len);
+		struct kvl_endpoint from;
+		ssize_t len = datagram_receive(s, fd, &from);
 
 		if (len < 0)
 			return;
@@ -329,20 +336,31 @@ static void command_readable(evutil_socket_t fd, short what, void *arg)
 		service_add(s, command.fd);
 }
 
+static struct event *replies_add(struct kvl_slow_path *s, int fd)
+{
+	struct event *event = NULL;
+
+	if (fd >= 0)
+		event = event_new(s->base, fd, EV_READ | EV_PERSIST, node_readable, s);
+	if (event != NULL)
+		event_add(event, NULL);
+	return event;
+}
+
 static void *thread_run(void *arg)
 {
 	const struct timeval tick = {.tv_usec = EXPIRE_TICK_MS * 1000};
 	struct kvl_slow_path *s = arg;
 	struct event *commands =
 		event_new(s->base, s->pipe_read, EV_READ | EV_PERSIST, command_readable, s);
-	struct event *replies =
-		event_new(s->base, s->node_fd, EV_READ | EV_PERSIST, node_readable, s);
+	struct event *replies[KVL_FAMILIES] = {NULL};
 	struct event *timer = event_new(s->base, -1, EV_PERSIST, expire, s);
 
 	rte_rcu_qsbr_thread_register(s->rcu, s->reader);
-	if (commands != NULL && replies != NULL && timer != NULL) {
+	for (unsigned int f = 0; f < KVL_FAMILIES; f++)
+		replies[f] = replies_add(s, s->node_fds[f]);
+	if (commands != NULL && timer != NULL) {
 		event_add(commands, NULL);
-		event_add(replies, NULL);
 		event_add(timer, &tick);
 		event_base_dispatch(s->base);
 	}
@@ -354,8 +372,9 @@ static void *thread_run(void *arg)
 	}
 	if (commands != NULL)
 		event_free(commands);
-	if (replies != NULL)
-		event_free(replies);
+	for (unsigned int f = 0; f < KVL_FAMILIES; f++)
+		if (replies[f] != NULL)
+			event_free(replies[f]);
 	if (timer != NULL)
 		event_free(timer);
 	return NULL;
@@ -363,28 +382,38 @@ static void *thread_run(void *arg)
 
 static int udp_open(const struct kvl_endpoint *endpoint)
 {
-	struct sockaddr_in own = {
-		.sin_family = AF_INET,
-		.sin_port = rte_cpu_to_be_16(endpoint->port),
-		.sin_addr.s_addr = kvl_addr_v4(&endpoint->address),
-	};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int size = SOCKET_BUFFER, rc;
+	int size = SOCKET_BUFFER;
+	int fd = kvl_endpoint_bind(endpoint, false);
 
-	if (fd < 0)
-		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-	if (bind(fd, (struct sockaddr *)&own, sizeof(own)) == 0)
-		return fd;
-	rc = -errno;
-	close(fd);
-	return rc;
+	if (fd >= 0) {
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	}
+	return fd;
+}
+
+/* Sockets toward the nodes. A host without IPv6 has no nodes there. */
+static int node_sockets_open(struct kvl_slow_path *s)
+{
+	static const struct kvl_endpoint any[KVL_FAMILIES] = {
+		[KVL_IPV4] = {.address.bytes = {[10] = 0xff, [11] = 0xff}},
+		[KVL_IPV6] = {.address.bytes = {0}},
+	};
+
+	for (unsigned int f = 0; f < KVL_FAMILIES; f++)
+		s->node_fds[f] = udp_open(&any[f]);
+	return s->node_fds[KVL_IPV4] < 0 ? s->node_fds[KVL_IPV4] : 0;
+}
+
+static void node_sockets_close(struct kvl_slow_path *s)
+{
+	for (unsigned int f = 0; f < KVL_FAMILIES; f++)
+		if (s->node_fds[f] >= 0)
+			close(s->node_fds[f]);
 }
 
 struct kvl_slow_path *kvl_slow_path_new(struct rte_rcu_qsbr *rcu, unsigned int reader)
 {
-	const struct kvl_endpoint any = {.address = kvl_addr_from_v4(INADDR_ANY)};
 	struct kvl_slow_path *s = calloc(1, sizeof(*s));
 	int fds[2] = {-1, -1}, rc;
 
@@ -394,9 +423,10 @@ struct kvl_slow_path *kvl_slow_path_new(struct rte_rcu_qsbr *rcu, unsigned int r
 	s->reader = reader;
 	s->random = kvl_now_ms();
 	kvl_sequence_pool_init(&s->table.sequences);
-	s->node_fd = udp_open(&any);
+	rc = -node_sockets_open(s);
 	s->base = event_base_new();
-	rc = s->node_fd < 0 ? -s->node_fd : s->base == NULL ? ENOMEM : 0;
+	if (rc == 0 && s->base == NULL)
+		rc = ENOMEM;
 	if (rc == 0 && pipe(fds) < 0)
 		rc = errno;
 	s->pipe_read = fds[0];
@@ -406,8 +436,7 @@ struct kvl_slow_path *kvl_slow_path_new(struct rte_rcu_qsbr *rcu, unsigned int r
 	if (rc == 0)
 		return s;
 
-	if (s->node_fd >= 0)
-		close(s->node_fd);
+	node_sockets_close(s);
 	if (s->base != NULL)
 		event_base_free(s->base);
 	free(s);
@@ -432,7 +461,7 @@ void kvl_slow_path_free(struct kvl_slow_path *s)
 	pthread_join(s->thread, NULL);
 	close(s->pipe_read);
 	close(s->pipe_write);
-	close(s->node_fd);
+	node_sockets_close(s);
 	event_base_free(s->base);
 	free(s);
 }
@@ -442,16 +471,11 @@ void kvl_slow_path_publish(struct kvl_slow_path *s, const struct kvl_root *root)
 	__atomic_store_n(&s->root, root, __ATOMIC_RELEASE);
 }
 
-static bool endpoint_same(const struct kvl_endpoint *a, const struct kvl_endpoint *b)
-{
-	return a->port == b->port && kvl_addr_eq(&a->address, &b->address);
-}
-
 static bool endpoint_in(
 	const struct kvl_endpoint *list, unsigned int count, const struct kvl_endpoint *endpoint)
 {
 	for (unsigned int i = 0; i < count; i++)
-		if (endpoint_same(&list[i], endpoint))
+		if (kvl_endpoint_eq(&list[i], endpoint))
 			return true;
 	return false;
 }
@@ -467,7 +491,7 @@ static void endpoint_open(struct kvl_slow_path *s, const struct kvl_endpoint *en
 		command_send(s, fd, false);
 		return;
 	}
-	if (endpoint_same(&s->told, endpoint))
+	if (kvl_endpoint_eq(&s->told, endpoint))
 		return;
 	s->told = *endpoint;
 	kvl_log(KVL_LOG_WARNING,
@@ -494,7 +518,7 @@ void kvl_slow_path_services(
 		bool is_open = false;
 
 		for (unsigned int k = 0; k < s->open_count && !is_open; k++)
-			is_open = endpoint_same(&s->open[k].endpoint, &list[i]);
+			is_open = kvl_endpoint_eq(&s->open[k].endpoint, &list[i]);
 		if (!is_open)
 			endpoint_open(s, &list[i]);
 	}

@@ -5,6 +5,7 @@
 
 #include <rte_rcu_qsbr.h>
 
+#include "lib/model/endpoint.h"
 #include "lib/model/root.h"
 
 /*
@@ -63,10 +64,6 @@ void kvl_slow_path_publish(struct kvl_slow_path *slow, const struct kvl_root *ro
  * opened (the address is not this host's, or somebody has the port) is logged, once, and tried
  * again at the next call.
  */
-struct kvl_endpoint {
-	struct kvl_addr address;
-	uint16_t port; /* host order */
-};
 void kvl_slow_path_services(
 	struct kvl_slow_path *slow, const struct kvl_endpoint *list, unsigned int count);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,7 +20,7 @@ struct kvl_slow_request {
 	uint16_t client_id; /* network order */
 	uint16_t node;
 	uint64_t deadline_ms;
-	struct sockaddr_in client, node_address;
+	struct kvl_endpoint client, asked;
 	struct kvl_sequences seen;
 };
 

@@ -8,10 +8,10 @@
 
 static struct kvl_steering_key service_key(const struct kvl_service_config *service)
 {
-	return (struct kvl_steering_key){
-		.address = kvl_addr_v4(&service->address),
-		.port = rte_cpu_to_be_16(service->port),
-	};
+	struct kvl_steering_key key = {.port = rte_cpu_to_be_16(service->port)};
+
+	memcpy(&key.address, &service->address, sizeof(key.address));
+	return key;
 }
 
 static void port_set(struct kvl_port *port, const struct kvl_steering_key *list, size_t count)

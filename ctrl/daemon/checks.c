@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <ifaddrs.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ctrl/core/log.h"
 #include "ctrl/daemon/checks.h"
+#include "lib/model/endpoint.h"
 
 static bool nat_used(const struct kvl_config *config)
 {
@@ -51,10 +51,10 @@ static bool address_is_local(const struct kvl_addr *address)
 	if (getifaddrs(&list) < 0)
 		return true; /* not known to be wrong */
 	for (i = list; i != NULL && !found; i = i->ifa_next) {
-		const struct sockaddr_in *in = (const void *)i->ifa_addr;
+		struct kvl_endpoint own;
 
-		if (in != NULL && in->sin_family == AF_INET && kvl_addr_is_v4(address))
-			found = in->sin_addr.s_addr == kvl_addr_v4(address);
+		found = i->ifa_addr != NULL && kvl_sockaddr_read(i->ifa_addr, &own) == 0
+			&& kvl_addr_eq(&own.address, address);
 	}
 	freeifaddrs(list);
 	return found;
@@ -67,14 +67,15 @@ static void addresses_warn(const struct kvl_config *config)
 	for (size_t i = 0; i < config->port_count; i++) {
 		const struct kvl_port_config *port = &config->ports[i];
 
-		if (port->has_snat && port->interface[0] != '\0' && !address_is_local(&port->snat))
-			kvl_log(KVL_LOG_WARNING,
-				"port %s: snat %s is not an address of this host, so nobody "
-				"answers "
-				"ARP for it and nodes' replies will not come: `ip addr add %s/32 "
-				"dev %s`",
-				port->name, kvl_addr_format(&port->snat, text), text,
-				port->interface);
+		for (unsigned int f = 0; f < KVL_FAMILIES; f++)
+			if (port->has_snat[f] && port->interface[0] != '\0'
+				&& !address_is_local(&port->snat[f]))
+				kvl_log(KVL_LOG_WARNING,
+					"port %s: snat %s is not an address of this host, so "
+					"nobody answers ARP or neighbour discovery for it and "
+					"nodes' replies will not come: `ip addr add %s/%s dev %s`",
+					port->name, kvl_addr_format(&port->snat[f], text), text,
+					f == KVL_IPV4 ? "32" : "128", port->interface);
 	}
 }
 

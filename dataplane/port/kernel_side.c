@@ -136,9 +136,10 @@ int kvl_kernel_side_attach(
 		rc = kvl_steering_xdp_open(&port->steering, port->ifindex);
 	else if (device_is(port, "net_af_packet"))
 		rc = kvl_steering_tc_open(&port->steering, port->ifindex);
-	if (rc == 0 && port->config.has_snat)
-		rc = kvl_steering_snat(&port->steering, kvl_addr_v4(&port->config.snat),
-			params->snat_first, params->snat_last);
+	for (unsigned int f = 0; rc == 0 && f < KVL_FAMILIES; f++)
+		if (port->config.has_snat[f])
+			rc = kvl_steering_snat(&port->steering, &port->config.snat[f],
+				params->snat_first, params->snat_last);
 	if (rc < 0)
 		snprintf(error, error_size,
 			"port %s: cannot put the steering program on %s (%s): it needs CAP_BPF and "

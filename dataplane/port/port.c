@@ -150,10 +150,10 @@ struct kvl_lane kvl_port_lane(const struct kvl_port *port, uint16_t worker)
 	struct kvl_lane lane = {
 		.dpdk_port = port->dpdk_port,
 		.queue = worker,
-		.has_snat = port->config.has_snat,
-		.snat = kvl_addr_v4(&port->config.snat),
 	};
 
+	memcpy(lane.has_snat, port->config.has_snat, sizeof(lane.has_snat));
+	memcpy(lane.snat, port->config.snat, sizeof(lane.snat));
 	memcpy(lane.mac, port->mac, sizeof(lane.mac));
 	return lane;
 }

@@ -16,13 +16,16 @@ static bool list_has(
 	return false;
 }
 
-int kvl_steering_snat(struct kvl_steering *s, uint32_t address, uint16_t first, uint16_t last)
+_Static_assert(sizeof(struct kvl_steering_address) == sizeof(struct kvl_addr), "the same bytes");
+
+int kvl_steering_snat(
+	struct kvl_steering *s, const struct kvl_addr *address, uint16_t first, uint16_t last)
 {
 	struct kvl_steering_snat value = {first, last};
 
 	if (s->kind == KVL_STEERING_NONE)
 		return 0;
-	return bpf_map_update_elem(s->snats_fd, &address, &value, BPF_ANY);
+	return bpf_map_update_elem(s->snats_fd, address, &value, BPF_ANY);
 }
 
 int kvl_steering_services(struct kvl_steering *s, const struct kvl_steering_key *list, size_t count)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "dataplane/port/steering_maps.h"
+#include "lib/model/addr.h"
 
 /*
  * The steering program of one interface: which packets the router takes from the kernel. XDP for
@@ -45,8 +46,9 @@ int kvl_steering_xdp_open(struct kvl_steering *s, int ifindex);
 /* Loads and attaches the tc program, replacing a leftover of ours. Returns 0 or negative errno. */
 int kvl_steering_tc_open(struct kvl_steering *s, int ifindex);
 
-/* Replies to `address` (IPv4, network order), ports first..last, are ours from now on. */
-int kvl_steering_snat(struct kvl_steering *s, uint32_t address, uint16_t first, uint16_t last);
+/* Replies to `address`, ports first..last, are ours from now on; so are ICMP errors about them. */
+int kvl_steering_snat(
+	struct kvl_steering *s, const struct kvl_addr *address, uint16_t first, uint16_t last);
 
 /*
  * Makes the map of services equal to the list: new ones are added, then old ones removed, so one

@@ -7,10 +7,15 @@
 #define KVL_STEERING_SERVICES 64
 #define KVL_STEERING_SNATS    16
 
+/* As struct kvl_addr: IPv4 mapped into IPv6. */
+struct kvl_steering_address {
+	__u8 bytes[16];
+};
+
 struct kvl_steering_key {
-	__u32 address; /* IPv4, network order */
-	__u16 port;    /* UDP, network order */
-	__u16 pad;     /* 0 */
+	struct kvl_steering_address address;
+	__u16 port; /* UDP, network order */
+	__u16 pad;  /* 0 */
 };
 
 struct kvl_steering_snat {

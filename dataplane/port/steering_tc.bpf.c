@@ -12,7 +12,8 @@ int kvlane_tc(struct __sk_buff *skb)
 {
 	/* Headers may lie in fragments of the skb, out of reach of direct access. */
 	bpf_skb_pull_data(skb, sizeof(struct ethhdr) + sizeof(struct vlan_header)
-				       + sizeof(struct iphdr) + sizeof(struct udphdr));
+				       + 2 * sizeof(struct ipv6hdr) + sizeof(struct icmp_header)
+				       + sizeof(struct udphdr));
 	if (packet_is_ours((void *)(long)skb->data, (void *)(long)skb->data_end))
 		return TC_ACT_SHOT;
 	return TC_ACT_OK;

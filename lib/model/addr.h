@@ -16,11 +16,47 @@ struct kvl_addr {
 
 #define KVL_ADDR_STRLEN 46 /* INET6_ADDRSTRLEN */
 
+/* For what there is one of for each family. */
+enum kvl_family {
+	KVL_IPV4,
+	KVL_IPV6,
+	KVL_FAMILIES,
+};
+
+/* The halves as they lie in memory: what comparisons and hashes on the hot path take. */
+static inline uint64_t kvl_addr_high(const struct kvl_addr *a)
+{
+	uint64_t half;
+
+	memcpy(&half, a->bytes, sizeof(half));
+	return half;
+}
+
+static inline uint64_t kvl_addr_low(const struct kvl_addr *a)
+{
+	uint64_t half;
+
+	memcpy(&half, a->bytes + 8, sizeof(half));
+	return half;
+}
+
+/* kvl_addr_low(kvl_addr_from_v4(be)), whose other half is 0, without the detour by memory. */
+static inline uint64_t kvl_addr_low_v4(uint32_t be)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (uint64_t)be << 32 | 0xffff0000u;
+#else
+	return 0x0000ffffull << 32 | be;
+#endif
+}
+
+/* By halves, not bytes: what is then read whole must not wait for its pieces to be stored. */
 static inline struct kvl_addr kvl_addr_from_v4(uint32_t be)
 {
-	struct kvl_addr a = {.bytes = {[10] = 0xff, [11] = 0xff}};
+	const uint64_t halves[2] = {0, kvl_addr_low_v4(be)};
+	struct kvl_addr a;
 
-	memcpy(a.bytes + 12, &be, sizeof(be));
+	memcpy(a.bytes, halves, sizeof(a.bytes));
 	return a;
 }
 
@@ -35,14 +71,19 @@ static inline uint32_t kvl_addr_v4(const struct kvl_addr *a)
 
 static inline bool kvl_addr_is_v4(const struct kvl_addr *a)
 {
-	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
+	static const uint8_t middle[4] = {0, 0, 0xff, 0xff};
 
-	return memcmp(a->bytes, prefix, sizeof(prefix)) == 0;
+	return kvl_addr_high(a) == 0 && memcmp(a->bytes + 8, middle, sizeof(middle)) == 0;
+}
+
+static inline enum kvl_family kvl_addr_family(const struct kvl_addr *a)
+{
+	return kvl_addr_is_v4(a) ? KVL_IPV4 : KVL_IPV6;
 }
 
 static inline bool kvl_addr_eq(const struct kvl_addr *a, const struct kvl_addr *b)
 {
-	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+	return kvl_addr_high(a) == kvl_addr_high(b) && kvl_addr_low(a) == kvl_addr_low(b);
 }
 
 /* Numeric addresses only, never a name. Returns 0, or -EINVAL and leaves *out alone. */

@@ -97,7 +97,7 @@ static bool own_address_check(struct draft *d, struct walk *w, struct node_draft
 			return false;
 		}
 	for (size_t i = 0; i < d->port_count; i++)
-		if (d->ports[i].has_snat && kvl_addr_eq(&n->config.address, &d->ports[i].snat)) {
+		if (kvl_port_has_snat(&d->ports[i], &n->config.address)) {
 			node_leave_out(d, w, n, NODE_ADDRESS, text, "snat address of port %s",
 				d->ports[i].name);
 			return false;

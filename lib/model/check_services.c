@@ -8,7 +8,7 @@
 static bool snat_given(const struct draft *d)
 {
 	for (size_t i = 0; i < d->port_count; i++)
-		if (d->ports[i].has_snat)
+		if (d->ports[i].has_snat[KVL_IPV4] || d->ports[i].has_snat[KVL_IPV6])
 			return true;
 	return false;
 }
@@ -20,7 +20,7 @@ static void snat_overlap_check(struct draft *d, struct walk *w, const struct ser
 	char text[8];
 
 	for (size_t i = 0; i < d->port_count; i++) {
-		if (!d->ports[i].has_snat || !kvl_addr_eq(&d->ports[i].snat, &s->config.address)
+		if (!kvl_port_has_snat(&d->ports[i], &s->config.address)
 			|| s->config.port < r->snat_first || s->config.port > r->snat_last)
 			continue;
 		snprintf(text, sizeof(text), "%u", s->config.port);

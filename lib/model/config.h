@@ -20,7 +20,7 @@
  * list of nodes of which none is good.
  *   - Of two nodes of one id the one that stands first stays.
  *   - A node on a service's or a snat address, or (dsr) on another port than the service's, is left
- *     out. IPv6 nodes are left out and IPv6 services refused, as long as IPv4 is what is served.
+ *     out.
  *   - Integers are decimal digits without a leading 0 (YAML 1.1 would read 010 as eight).
  *   - Bounds of a file: 16 MiB, 16 levels, 64 anchors, 200000 values.
  */
@@ -65,9 +65,18 @@ struct kvl_port_config {
 	char name[KVL_NAME_MAX];
 	char device[KVL_DEVICE_MAX];  /* DPDK device: "net_af_xdp0,iface=eth1", PCI address */
 	char interface[KVL_NAME_MAX]; /* kernel's name; "" = none. Default: the device's iface= */
-	struct kvl_addr snat;         /* source address toward nodes; all zero = none */
-	bool has_snat;
+	/* Source addresses toward nodes, one of each family. */
+	struct kvl_addr snat[KVL_FAMILIES];
+	bool has_snat[KVL_FAMILIES];
 };
+
+static inline bool kvl_port_has_snat(
+	const struct kvl_port_config *port, const struct kvl_addr *address)
+{
+	const enum kvl_family f = kvl_addr_family(address);
+
+	return port->has_snat[f] && kvl_addr_eq(&port->snat[f], address);
+}
 
 /* `health:`; all times in milliseconds */
 struct kvl_health_config {

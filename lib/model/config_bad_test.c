@@ -126,9 +126,12 @@ static const struct bad_case port_cases[] = {
 	{"ports: [{name: a, device: d, snat: 0.0.0.0}]\n" NODES,
 		{"E f:1:36: ports[0].snat: 0.0.0.0: must be a host's address, not the unspecified "
 		 "one"}},
-	{"ports: [{name: a, device: d, snat: \"fe80::1\"}]\n" NODES,
-		{"E f:1:36: ports[0].snat: fe80::1: IPv6 is not served yet: must be an IPv4 "
-		 "address"}},
+	{"ports: [{name: a, device: d, snat: \"2001:db8::1\"}]\n" NODES,
+		{"E f:1:36: ports[0].snat: 2001:db8::1: must be an IPv4 address: snat6 is for the "
+		 "other family"}},
+	{"ports: [{name: a, device: d, snat6: 10.0.0.1}]\n" NODES,
+		{"E f:1:37: ports[0].snat6: 10.0.0.1: must be an IPv6 address: snat is for the "
+		 "other family"}},
 	{"ports:\n- {name: a, device: \"x,iface=e0\", snat: 192.0.2.1}\n"
 	 "- {name: a, device: \"y,iface=e0,z=1\", snat: 192.0.2.1}\n" SERVICES NODES,
 		{"E f:3:10: ports[1]: a: name of ports[0] as well",
@@ -142,10 +145,9 @@ static const struct bad_case service_cases[] = {
 	{PORTS NODES "services: [{name: s}]\n", {"E f:3:12: services[0]: address is missing"}},
 	{PORTS NODES "services: [{address: 192.0.2.9}]\n",
 		{"E f:3:12: services[0]: name is missing"}},
-	{PORTS NODES "services: [{name: s, address: \"2001:db8::1\"}]\n",
-		{"E f:3:31: services[0].address: 2001:db8::1: IPv6 is not served yet: must be an "
-		 "IPv4 "
-		 "address"}},
+	{PORTS NODES "services: [{name: s, address: \"fe80::1\"}]\n",
+		{"E f:3:31: services[0].address: fe80::1: must be a host's address, not a "
+		 "link-local one"}},
 	{PORTS NODES "services: [{name: s, address: localhost}]\n",
 		{"E f:3:31: services[0].address: localhost: must be a numeric IP address"}},
 	{PORTS NODES "services: [{name: s, address: 255.255.255.255}]\n",
@@ -223,9 +225,9 @@ static const struct bad_case node_cases[] = {
 	{NODE_B "{id: b, address: \"ff02::1\"}\n",
 		{"N f:5:20: nodes[1].address: ff02::1: must be a host's address, not a multicast "
 		 "one" LEFT_B}},
-	{NODE_B "{id: b, address: \"2001:db8::2\"}\n",
-		{"N f:5:20: nodes[1].address: 2001:db8::2: IPv6 is not served yet: must be an IPv4 "
-		 "address" LEFT_B}},
+	{NODE_B "{id: b, address: \"::\"}\n",
+		{"N f:5:20: nodes[1].address: ::: must be a host's address, not the unspecified "
+		 "one" LEFT_B}},
 	{NODE_B "{id: b, address: 10.0.0.2, weight: 0}\n",
 		{"N f:5:38: nodes[1].weight: 0: must be 1..10000" LEFT_B}},
 	{NODE_B "{id: b, address: 10.0.0.2, wieght: 1}\n",

@@ -57,8 +57,9 @@ static void test_defaults(void **state)
 
 	assert_int_equal(c->port_count, 1);
 	assert_string_equal(c->ports[0].interface, "");
-	assert_true(c->ports[0].has_snat);
-	address_expect(&c->ports[0].snat, "192.0.2.1");
+	assert_true(c->ports[0].has_snat[KVL_IPV4]);
+	assert_false(c->ports[0].has_snat[KVL_IPV6]);
+	address_expect(&c->ports[0].snat[KVL_IPV4], "192.0.2.1");
 
 	assert_int_equal(c->service_count, 1);
 	address_expect(&s->address, "192.0.2.10");
@@ -98,7 +99,8 @@ static void test_everything(void **state)
 		"  passive_fresh_ms: 5000}\n"
 		"ports:\n"
 		"- {name: p0, device: \"net_af_xdp0,iface=eth1,start_queue=0\", snat: 192.0.2.1}\n"
-		"- {name: p1, device: \"net_tap1,iface=x\", interface: tap7}\n"
+		"- {name: p1, device: \"net_tap1,iface=x\", interface: tap7, snat6: "
+		"\"2001:db8::fe\"}\n"
 		"services:\n"
 		"- {name: s, address: 192.0.2.10, port: 65535, mode: dsr, pool: one,\n"
 		"   placement: hash_modulo, replication: 1, vnodes: 1000,\n"
@@ -135,7 +137,8 @@ static void test_everything(void **state)
 	assert_string_equal(c->ports[0].device, "net_af_xdp0,iface=eth1,start_queue=0");
 	assert_string_equal(c->ports[0].interface, "eth1");
 	assert_string_equal(c->ports[1].interface, "tap7");
-	assert_false(c->ports[1].has_snat);
+	assert_false(c->ports[1].has_snat[KVL_IPV4]);
+	address_expect(&c->ports[1].snat[KVL_IPV6], "2001:db8::fe");
 	assert_int_equal(s->port, 65535);
 	assert_int_equal(s->mode, KVL_MODE_DSR);
 	assert_string_equal(s->pool, "one");

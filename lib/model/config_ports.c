@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/model/draft.h"
 
+#include <errno.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <string.h>
 
 /* `ports:` */
@@ -11,16 +13,46 @@ enum port_field {
 	PORT_DEVICE,
 	PORT_INTERFACE,
 	PORT_SNAT,
+	PORT_SNAT6,
 	PORT_FIELDS,
 };
+
+static int set_family(const struct field *f, const char *text, void *to, char *why, size_t size,
+	enum kvl_family family)
+{
+	struct kvl_addr addr;
+	int rc = set_address(f, text, &addr, why, size);
+
+	if (rc == 0 && kvl_addr_family(&addr) != family) {
+		snprintf(why, size, "must be an %s address: %s is for the other family",
+			family == KVL_IPV4 ? "IPv4" : "IPv6",
+			family == KVL_IPV4 ? "snat6" : "snat");
+		return -EINVAL;
+	}
+	if (rc == 0)
+		memcpy(to, &addr, sizeof(addr));
+	return rc;
+}
+
+static int set_ipv4(const struct field *f, const char *text, void *to, char *why, size_t size)
+{
+	return set_family(f, text, to, why, size, KVL_IPV4);
+}
+
+static int set_ipv6(const struct field *f, const char *text, void *to, char *why, size_t size)
+{
+	return set_family(f, text, to, why, size, KVL_IPV6);
+}
 
 static const struct field port_fields[PORT_FIELDS] = {
 	[PORT_NAME] = {"name", set_name, AT(struct kvl_port_config, name), .required = true},
 	[PORT_DEVICE] = {"device", set_text, AT(struct kvl_port_config, device), .required = true},
 	[PORT_INTERFACE] = {"interface", set_name, AT(struct kvl_port_config, interface),
 		.max = IFNAMSIZ - 1},
-	[PORT_SNAT] = {"snat", set_address, AT(struct kvl_port_config, snat),
-		.flag = offsetof(struct kvl_port_config, has_snat)},
+	[PORT_SNAT] = {"snat", set_ipv4, AT(struct kvl_port_config, snat[KVL_IPV4]),
+		.flag = offsetof(struct kvl_port_config, has_snat[KVL_IPV4])},
+	[PORT_SNAT6] = {"snat6", set_ipv6, AT(struct kvl_port_config, snat[KVL_IPV6]),
+		.flag = offsetof(struct kvl_port_config, has_snat[KVL_IPV6])},
 };
 
 /* The kernel's name of the interface from "net_af_xdp0,iface=eth1,...". */
@@ -51,9 +83,10 @@ static void port_compare(struct walk *w, const struct draft *d, size_t other,
 	else if (port->interface[0] != '\0' && strcmp(o->interface, port->interface) == 0)
 		walk_fault(w, at[PORT_INTERFACE], path, port->interface,
 			"interface of ports[%zu] as well", other);
-	if (port->has_snat && o->has_snat && kvl_addr_eq(&o->snat, &port->snat))
-		walk_fault(
-			w, at[PORT_SNAT], path, NULL, "snat address of ports[%zu] as well", other);
+	for (unsigned int f = 0; f < KVL_FAMILIES; f++)
+		if (port->has_snat[f] && kvl_port_has_snat(o, &port->snat[f]))
+			walk_fault(w, at[PORT_SNAT + f], path, NULL,
+				"snat address of ports[%zu] as well", other);
 }
 
 static void port_walk(struct walk *w, yaml_node_t *element, const char *path, void *object)

@@ -127,7 +127,9 @@ static const char *address_special(const struct kvl_addr *a)
 	}
 	return kvl_addr_eq(a, &unspecified) ? "the unspecified"
 	       : a->bytes[0] == 0xff        ? "a multicast"
-					    : NULL;
+	       : a->bytes[0] == 0xfe && a->bytes[1] >> 6 == 2
+		       ? "a link-local" /* means nothing without its interface */
+		       : NULL;
 }
 
 int set_address(const struct field *f, const char *text, void *to, char *why, size_t size)
@@ -142,11 +144,6 @@ int set_address(const struct field *f, const char *text, void *to, char *why, si
 	special = address_special(&addr);
 	if (special != NULL) {
 		snprintf(why, size, "must be a host's address, not %s one", special);
-		return -EINVAL;
-	}
-	/* The data plane serves IPv4; an address it would ignore is not taken in silence. */
-	if (!kvl_addr_is_v4(&addr)) {
-		snprintf(why, size, "IPv6 is not served yet: must be an IPv4 address");
 		return -EINVAL;
 	}
 	memcpy(to, &addr, sizeof(addr));

@@ -56,10 +56,11 @@ static int vips_fill(struct kvl_root *root)
 
 	memset(root->vip, KVL_VIP_EMPTY, sizeof(root->vip));
 	for (uint32_t i = 0; i < root->service_count; i++) {
-		uint32_t be = kvl_addr_v4(&services[i].address);
-		uint32_t slot = kvl_vip_slot(be, services[i].port);
+		const struct kvl_addr *address = &services[i].address;
+		uint32_t slot = kvl_vip_slot(
+			kvl_addr_high(address), kvl_addr_low(address), services[i].port);
 
-		if (kvl_root_service_v4(root, be, services[i].port) != NULL)
+		if (kvl_root_service_at(root, address, services[i].port) != NULL)
 			return -EEXIST;
 		while (root->vip[slot] != KVL_VIP_EMPTY)
 			slot = (slot + 1) % KVL_VIP_SLOTS;
@@ -99,7 +100,7 @@ static int root_check(
 	for (uint32_t i = 0; i < root->service_count; i++) {
 		if (services[i].placement == NULL || services[i].replication == 0
 			|| services[i].replication > KVL_REPLICATION_MAX
-			|| services[i].timeout_ms == 0 || !kvl_addr_is_v4(&services[i].address))
+			|| services[i].timeout_ms == 0)
 			return -EINVAL;
 		if (!spec->rows_known)
 			rc = rows_check(root, services[i].placement);
@@ -143,17 +144,19 @@ static void server_ports_fill(struct kvl_root *root)
 			server_port_add(root, kvl_root_nodes(root)[n].port);
 }
 
-bool kvl_root_port_is_server(
-	const struct kvl_root *root, uint32_t address_be, uint16_t port, uint16_t service_port)
+bool kvl_root_is_server(const struct kvl_root *root, const struct kvl_addr *address, uint16_t port,
+	uint16_t service_port)
 {
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
 
+	if (!kvl_root_port_is_servers(root, port))
+		return false;
 	if ((port == service_port && port < KVL_EPHEMERAL_FIRST)
-		|| kvl_root_service_v4(root, address_be, port) != NULL)
+		|| kvl_root_service_at(root, address, port) != NULL)
 		return true;
 	for (uint32_t n = 0; n < root->node_count; n++)
 		if ((nodes[n].flags & KVL_NODE_PRESENT) && nodes[n].port == port
-			&& kvl_addr_v4(&nodes[n].address) == address_be)
+			&& kvl_addr_eq(&nodes[n].address, address))
 			return true;
 	return false;
 }

@@ -138,29 +138,46 @@ static inline const uint16_t *kvl_root_weights(const struct kvl_root *root, unsi
 	return all + (size_t) class * root->node_count;
 }
 
-/* First slot of an IPv4 VIP. Fibonacci hashing: the product's top bits mix all input bits. */
-static inline uint32_t kvl_vip_slot(uint32_t address_be, uint16_t port)
+/*
+ * First slot of a VIP, of the address's halves as they lie in memory. Fibonacci hashing: the
+ * product's top bits mix all input bits.
+ */
+static inline uint32_t kvl_vip_slot(uint64_t high, uint64_t low, uint16_t port)
 {
-	uint64_t x = ((uint64_t)address_be << 16 | port) * 0x9e3779b97f4a7c15ull;
+	uint64_t x = (low ^ high * 0xff51afd7ed558ccdull ^ port) * 0x9e3779b97f4a7c15ull;
 
 	return x >> 56;
 }
 
-/* The service of an IPv4 address (network order) and port (host order); NULL when there is none. */
-static inline const struct kvl_root_service *kvl_root_service_v4(
-	const struct kvl_root *root, uint32_t address_be, uint16_t port)
+static inline const struct kvl_root_service *kvl_root_service_find(
+	const struct kvl_root *root, uint64_t high, uint64_t low, uint16_t port)
 {
 	const struct kvl_root_service *services = kvl_root_services(root);
-	uint32_t slot = kvl_vip_slot(address_be, port);
+	uint32_t slot = kvl_vip_slot(high, low, port);
 
 	while (root->vip[slot] != KVL_VIP_EMPTY) {
 		const struct kvl_root_service *s = &services[root->vip[slot]];
 
-		if (kvl_addr_v4(&s->address) == address_be && s->port == port)
+		if (kvl_addr_low(&s->address) == low && s->port == port
+			&& kvl_addr_high(&s->address) == high)
 			return s;
 		slot = (slot + 1) % KVL_VIP_SLOTS;
 	}
 	return NULL;
+}
+
+/* The service of an address and port (host order); NULL when there is none. */
+static inline const struct kvl_root_service *kvl_root_service_at(
+	const struct kvl_root *root, const struct kvl_addr *address, uint16_t port)
+{
+	return kvl_root_service_find(root, kvl_addr_high(address), kvl_addr_low(address), port);
+}
+
+/* The same of an IPv4 address in network order. */
+static inline const struct kvl_root_service *kvl_root_service_v4(
+	const struct kvl_root *root, uint32_t address_be, uint16_t port)
+{
+	return kvl_root_service_find(root, 0, kvl_addr_low_v4(address_be), port);
 }
 
 #define KVL_EPHEMERAL_FIRST 32768 /* Linux's; a client may well have such a port */
@@ -170,15 +187,13 @@ static inline const struct kvl_root_service *kvl_root_service_v4(
  * service's own well-known port. It would take the answer for a request: a loop without end, or
  * commands at a node that nobody has validated (a value's bytes are the asker's to choose).
  */
-bool kvl_root_port_is_server(
-	const struct kvl_root *root, uint32_t address_be, uint16_t port, uint16_t service_port);
+bool kvl_root_is_server(const struct kvl_root *root, const struct kvl_addr *address, uint16_t port,
+	uint16_t service_port);
 
-static inline bool kvl_root_is_server(
-	const struct kvl_root *root, uint32_t address_be, uint16_t port, uint16_t service_port)
+/* Whether a server may have that port: spares nearly all clients the walk over the nodes. */
+static inline bool kvl_root_port_is_servers(const struct kvl_root *root, uint16_t port)
 {
 	uint32_t bit = port % KVL_PORT_BITS;
 
-	/* The bits spare nearly all clients the walk over the nodes. */
-	return __builtin_expect(root->server_ports[bit / 64] >> (bit % 64) & 1, 0)
-	       && kvl_root_port_is_server(root, address_be, port, service_port);
+	return root->server_ports[bit / 64] >> (bit % 64) & 1;
 }

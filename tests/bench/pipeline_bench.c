@@ -75,11 +75,14 @@ static void slots_return(void)
 	uint16_t generation;
 
 	for (unsigned int i = 0; i < BENCH_MBUFS; i++) {
-		const struct kvl_packet p = {.data = rte_pktmbuf_mtod(bench_mbufs[i], uint8_t *)};
-		const struct kvl_frame *frame = (const void *)kvl_packet_payload(&p);
-		uint32_t slot =
-			kvl_pending_slot(pending, rte_be_to_cpu_16(kvl_packet_udp(&p)->src_port),
-				rte_be_to_cpu_16(frame->id), &generation);
+		const struct kvl_frame *frame;
+		struct kvl_packet p;
+		uint32_t slot;
+
+		kvl_packet_begin(&p, bench_mbufs[i], 0);
+		frame = (const void *)kvl_packet_payload(&p);
+		slot = kvl_pending_slot(pending, rte_be_to_cpu_16(kvl_packet_udp(&p)->src_port),
+			rte_be_to_cpu_16(frame->id), &generation);
 
 		bench_worker->nodes[pending->slots[slot].node].in_flight--;
 		kvl_pending_answered(pending, slot);

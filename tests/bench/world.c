@@ -66,7 +66,7 @@ static void eal_begin(void)
 
 static void worker_begin(void)
 {
-	struct kvl_lane lanes[2] = {{0}, {.has_snat = true, .snat = SNAT}};
+	struct kvl_lane lanes[2] = {{0}, {.has_snat = {true}, .snat = {kvl_addr_from_v4(SNAT)}}};
 	struct kvl_worker_params params = {
 		.worker_count = 1,
 		.lcore = rte_lcore_id(),

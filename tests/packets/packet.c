@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +22,24 @@ static void mac_write(const char *text, uint8_t *at)
 		at[i] = b[i];
 }
 
+static bool is_v6(const struct packet *p)
+{
+	return p->from[0] == '[';
+}
+
+/* Returns the port. */
 static unsigned int endpoint_write(const char *text, uint8_t *address)
 {
-	unsigned int b[4], port;
+	unsigned int port;
+	char host[64];
 
-	if (sscanf(text, "%u.%u.%u.%u:%u", &b[0], &b[1], &b[2], &b[3], &port) != 5)
+	if (sscanf(text, "[%63[^]]]:%u", host, &port) == 2) {
+		if (inet_pton(AF_INET6, host, address) != 1)
+			abort();
+	} else if (sscanf(text, "%63[^:]:%u", host, &port) != 2
+		   || inet_pton(AF_INET, host, address) != 1) {
 		abort();
-	for (int i = 0; i < 4; i++)
-		address[i] = b[i];
+	}
 	return port;
 }
 
@@ -49,7 +60,7 @@ static unsigned int sum_end(unsigned long sum)
 
 static size_t ether_write(const struct packet *p, uint8_t *out)
 {
-	unsigned int type = p->ether_type != 0 ? p->ether_type : 0x0800;
+	unsigned int type = p->ether_type != 0 ? p->ether_type : is_v6(p) ? 0x86dd : 0x0800;
 
 	mac_write(p->to_mac, out);
 	mac_write(p->from_mac, out + 6);
@@ -63,21 +74,35 @@ static size_t ether_write(const struct packet *p, uint8_t *out)
 	return 18;
 }
 
-static void ip_write(const struct packet *p, uint8_t *ip, size_t udp_len)
+static void ipv4_write(const struct packet *p, uint8_t *ip, size_t udp_len)
 {
-	memset(ip, 0, 20);
+	memset(ip, 0, 12);
 	ip[0] = p->version_ihl != 0 ? p->version_ihl : 0x45;
+	ip[1] = p->service_type;
 	put16(ip + 2, 20 + udp_len + p->ip_length_add);
 	put16(ip + 4, p->ip_id);
 	put16(ip + 6, p->fragment | (p->dont_fragment ? 0x4000 : 0));
 	ip[8] = p->ttl != 0 ? p->ttl : 64;
 	ip[9] = p->protocol != 0 ? p->protocol : 17;
+	put16(ip + 10, sum_end(sum_add(0, ip, 20)));
 }
 
-static void udp_checksum_write(const struct packet *p, uint8_t *ip, uint8_t *udp, size_t udp_len)
+static void ipv6_write(const struct packet *p, uint8_t *ip, size_t udp_len)
 {
+	memset(ip, 0, 8);
+	ip[0] = (p->version_ihl != 0 ? p->version_ihl : 0x60) | p->service_type >> 4;
+	ip[1] = p->service_type << 4;
+	put16(ip + 4, udp_len + p->ip_length_add);
+	ip[6] = p->protocol != 0 ? p->protocol : 17;
+	ip[7] = p->ttl != 0 ? p->ttl : 64;
+}
+
+/* Addresses lie before the UDP header, in either family. */
+static void udp_checksum_write(const struct packet *p, uint8_t *udp, size_t udp_len)
+{
+	const size_t addresses = is_v6(p) ? 32 : 8;
 	uint8_t pseudo[4] = {0, 17, udp_len >> 8, udp_len};
-	unsigned long sum = sum_add(0, ip + 12, 8);
+	unsigned long sum = sum_add(0, udp - addresses, addresses);
 	unsigned int checksum;
 
 	sum = sum_add(sum, pseudo, sizeof(pseudo));
@@ -88,8 +113,9 @@ static void udp_checksum_write(const struct packet *p, uint8_t *ip, uint8_t *udp
 size_t packet_write(const struct packet *p, uint8_t out[PACKET_MAX])
 {
 	size_t payload_len = p->payload_len != 0 ? p->payload_len : strlen(p->payload);
-	size_t at = ether_write(p, out);
-	uint8_t *ip = out + at, *udp = ip + 20, *data = udp + 8;
+	size_t at = ether_write(p, out), ip_len = is_v6(p) ? 40 : 20;
+	size_t addr_len = is_v6(p) ? 16 : 4;
+	uint8_t *ip = out + at, *udp = ip + ip_len, *data = udp + 8;
 	size_t udp_len;
 
 	if (!p->raw) {
@@ -102,16 +128,18 @@ size_t packet_write(const struct packet *p, uint8_t out[PACKET_MAX])
 	memcpy(data, p->payload, payload_len);
 	udp_len = (size_t)(data - udp) + payload_len;
 
-	ip_write(p, ip, udp_len);
-	put16(udp, endpoint_write(p->from, ip + 12));
-	put16(udp + 2, endpoint_write(p->to, ip + 16));
+	put16(udp, endpoint_write(p->from, udp - 2 * addr_len));
+	put16(udp + 2, endpoint_write(p->to, udp - addr_len));
 	put16(udp + 4, udp_len + p->udp_length_add);
 	put16(udp + 6, 0);
-	put16(ip + 10, sum_end(sum_add(0, ip, 20)));
+	if (is_v6(p))
+		ipv6_write(p, ip, udp_len);
+	else
+		ipv4_write(p, ip, udp_len);
 	if (!p->no_udp_checksum)
-		udp_checksum_write(p, ip, udp, udp_len);
+		udp_checksum_write(p, udp, udp_len);
 
-	at += 20 + udp_len;
+	at += ip_len + udp_len;
 	memset(out + at, 0, p->pad);
 	return at + p->pad - p->cut;
 }
