@@ -160,8 +160,45 @@ hosts_start() {
 	done
 }
 
+# The same hosts in IPv6: client fd01::9, VIPs fd01::100 (nat) and fd01::101 (dsr), router fd01::1
+# and fd02::fe, nodes fd02::I. To be called after hosts_start.
+IPV6=
+VIP6=fd01::100
+DSR_VIP6=fd01::101
+hosts_ipv6() {
+	local i lan
+	IPV6=1
+	for i in client router $(seq -f n%g 1 "$NODES"); do
+		on "$i" sysctl -qw net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.default.disable_ipv6=0
+	done
+	on client ip addr add fd01::9/64 dev c0 nodad
+	for i in fd01::1/64 $VIP6/128 $DSR_VIP6/128; do
+		on router ip addr add "$i" dev front nodad
+	done
+	on router ip addr add fd02::fe/64 dev back nodad
+	lan=$(on client cat /sys/class/net/lan/address)
+	for i in $(seq 1 "$NODES"); do
+		on "n$i" ip addr add "fd02::$i/64" dev eth0 nodad
+		on "n$i" ip addr add $DSR_VIP6/128 dev lo nodad
+		# Neighbour discovery answers for an interface's own addresses only, and this is c0's.
+		on "n$i" ip route add fd01::9/128 dev eth0
+		on "n$i" ip neigh replace fd01::9 lladdr "$lan" dev eth0
+	done
+	# As long as a link-local address is looked for twice, nobody asks for neighbours from it.
+	wait_until 10 links_settled || fail "link-local addresses stay tentative"
+}
+
+links_settled() {
+	local i
+	for i in client router $(seq -f n%g 1 "$NODES"); do
+		[ -z "$(on "$i" ip -6 addr show tentative)" ] || return 1
+	done
+}
+
 node_start() { # I
-	start "n$1" "n$1" memcached -u nobody -t 1 -m 64 -U 11211 -p 11211 -l "10.2.0.$1,$DSR_VIP"
+	local listen="10.2.0.$1,$DSR_VIP"
+	[ -z "$IPV6" ] || listen+=",[fd02::$1]:11211,[$DSR_VIP6]:11211"
+	start "n$1" "n$1" memcached -u nobody -t 1 -m 64 -U 11211 -p 11211 -l "$listen"
 	wait_until 5 node_answers "$1" || fail "memcached n$1 does not answer"
 }
 

@@ -8,7 +8,8 @@ import time
 
 class Client:
     def __init__(self, address, port=11211, timeout=2.0, source=None):
-        self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.sock = socket.socket(
+            socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
         if source:
             self.sock.bind(source)
         self.sock.connect((address, port))

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
@@ -330,28 +329,30 @@ static int options_read(int argc, char **argv)
 	if (argc - optind != 2 || options.keys == 0 || options.keys > KVLOAD_IDS
 		|| options.value_size > KVLOAD_VALUE)
 		return -EINVAL;
-	options.target.sin_family = AF_INET;
-	options.target.sin_port = htons((uint16_t)atoi(argv[optind + 1]));
-	return inet_pton(AF_INET, argv[optind], &options.target.sin_addr) == 1 ? 0 : -EINVAL;
+	options.target.port = (uint16_t)atoi(argv[optind + 1]);
+	return kvl_addr_parse(argv[optind], &options.target.address);
 }
 
 static int socket_open(void)
 {
-	struct sockaddr_in from = {.sin_family = AF_INET};
+	struct kvl_endpoint from = {0};
+	union kvl_sockaddr address;
+	socklen_t len = kvl_sockaddr_write(&options.target, &address);
 	int size = 4 << 20;
 
-	sock = socket(AF_INET, SOCK_DGRAM, 0);
+	sock = socket(address.sa.sa_family, SOCK_DGRAM, 0);
 	if (sock < 0)
 		return -errno;
 	setsockopt(sock, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	if (options.bind_address != NULL) {
-		inet_pton(AF_INET, options.bind_address, &from.sin_addr);
-		if (bind(sock, (struct sockaddr *)&from, sizeof(from)) < 0)
+		union kvl_sockaddr own;
+
+		if (kvl_addr_parse(options.bind_address, &from.address) < 0)
+			return -EINVAL;
+		if (bind(sock, &own.sa, kvl_sockaddr_write(&from, &own)) < 0)
 			return -errno;
 	}
-	return connect(sock, (struct sockaddr *)&options.target, sizeof(options.target)) < 0
-		       ? -errno
-		       : 0;
+	return connect(sock, &address.sa, len) < 0 ? -errno : 0;
 }
 
 int main(int argc, char **argv)

@@ -5,8 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <netinet/in.h>
-
+#include "lib/model/endpoint.h"
 #include "lib/score/histogram.h"
 
 /*
@@ -18,7 +17,7 @@
 #define KVLOAD_PAYLOAD 1392 /* of a memcached reply datagram, behind the frame */
 
 struct kvload_options {
-	struct sockaddr_in target;
+	struct kvl_endpoint target;
 	const char *bind_address; /* NULL: any */
 	uint32_t keys;
 	uint32_t first_key;
