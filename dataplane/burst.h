@@ -13,6 +13,7 @@
 #include "lib/proto/reply.h"
 #include "lib/proto/request.h"
 #include "lib/score/draw.h"
+#include "lib/score/pick.h"
 
 /*
  * A burst on its way through the stages. Each stage walks a list of packets and keeps in it those
@@ -20,6 +21,7 @@
  *
  *	requests: classify -> parse -> lookup -> choose -> track -> rewrite -> transmit
  *	replies:  classify -> match -> account -> rewrite -> transmit
+ *	errors:   classify -> refuse (ICMP errors about requests)
  *	answers:  (parse, choose, track) -> answer -> transmit
  *	odd:      parse -> odd: split, answered locally, or back among the requests
  *
@@ -59,7 +61,7 @@ struct kvl_list {
 
 struct kvl_burst {
 	unsigned int count;
-	struct kvl_list requests, replies, answers, odd;
+	struct kvl_list requests, replies, errors, answers, odd;
 	struct kvl_packet packets[KVL_BURST];
 };
 
@@ -157,11 +159,15 @@ void kvl_lookup(struct kvl_worker *w, struct kvl_burst *b);
 void kvl_odd(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
+void kvl_refuse(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_match(struct kvl_worker *w, struct kvl_burst *b);
 void kvl_account(struct kvl_worker *w, struct kvl_burst *b);
 void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_rewrite_replies(struct kvl_worker *w, struct kvl_burst *b);
 void kvl_answer(struct kvl_worker *w, struct kvl_burst *b);
+
+/* To the worker that owns a port: by its mailbox. */
+void kvl_hand_over(struct kvl_worker *w, struct kvl_packet *p, uint16_t owner);
 
 /* Turns a request round, with `len` bytes of payload that stand in the place of its own. */
 void kvl_answer_turn(struct kvl_packet *p, uint16_t len);
@@ -184,5 +190,17 @@ void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_
  */
 void kvl_merge_run(struct kvl_worker *w, const struct kvl_root *root);
 
-/* Slots whose time is up: counts, and lets go. Returns their number. */
+/* Slots whose time is up: tried elsewhere, or given up. Returns their number. */
 uint32_t kvl_expire(struct kvl_worker *w, const struct kvl_root *root);
+
+/* A slot's node did not answer in time, or is `refused`: asks another one, or ends the request. */
+void kvl_give_up(struct kvl_worker *w, const struct kvl_root *root, uint32_t slot, bool refused);
+
+/* What is in flight to refused nodes is given up, a share of the slots a call. */
+void kvl_refuse_sweep(struct kvl_worker *w, const struct kvl_root *root);
+
+/* Since the slot's request was sent; at most KVL_LATENCY_MOST, microseconds. */
+static inline uint32_t kvl_slot_age_us(const struct kvl_worker *w, const struct kvl_slot *s)
+{
+	return RTE_MIN(((w->now - s->sent) * w->us_per_tsc) >> 32, (uint64_t)KVL_LATENCY_MOST);
+}

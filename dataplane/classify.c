@@ -10,6 +10,10 @@
  * the kernel has its own copy of what is dropped here as not ours.
  */
 
+/* Types of ICMP and ICMPv6: a destination cannot be reached. */
+#define ICMP_UNREACHABLE   3
+#define ICMPV6_UNREACHABLE 1
+
 /* Takes an 802.1Q tag off; the packet remembers it. */
 static void tag_strip(struct kvl_packet *p)
 {
@@ -235,6 +239,36 @@ static inline const struct kvl_root_service *service_find(
 	return kvl_root_service_at(root, &to, port);
 }
 
+/* An ICMP error is ours when the datagram that it quotes was sent from one of our source ports. */
+static __attribute__((cold, noinline)) bool error_is_ours(
+	const struct kvl_worker *w, struct kvl_packet *p, bool v6)
+{
+	const struct extent ip = packet_extent(p, v6);
+	const uint8_t type = v6 ? ICMPV6_UNREACHABLE : ICMP_UNREACHABLE;
+	const uint8_t *quoted = kvl_packet_payload(p); /* ICMP's header is as long as UDP's */
+	const struct kvl_addr to = kvl_packet_destination(p, v6);
+	const struct rte_udp_hdr *udp = (const void *)(quoted + ip.header);
+	struct kvl_packet q = {.udp = (uint8_t *)(uintptr_t)udp};
+	struct kvl_addr from;
+
+	if (ip.total < 2 * ip.header + 2 * sizeof(*udp)
+		|| ip.total > p->mbuf->data_len - KVL_IP_OFFSET || p->udp[0] != type)
+		return false;
+	if (v6 ? quoted[0] >> 4 != 6 || kvl_packet_ipv6(&q)->proto != IPPROTO_UDP
+	       : quoted[0] != RTE_IPV4_VHL_DEF || kvl_packet_ipv4(&q)->next_proto_id != IPPROTO_UDP)
+		return false;
+	from = kvl_packet_source(&q, v6);
+	p->payload_len = ip.total - ip.header - sizeof(*udp);
+	return kvl_addr_eq(&from, &to)
+	       && kvl_pending_is_snat(&w->pending, rte_be_to_cpu_16(udp->src_port))
+	       && lane_takes_replies(w, p, v6);
+}
+
+static uint8_t packet_protocol(const struct kvl_packet *p, bool v6)
+{
+	return v6 ? kvl_packet_ipv6(p)->proto : kvl_packet_ipv4(p)->next_proto_id;
+}
+
 /*
  * Puts the packet into its list, or says why not. `v6` is a constant at each call, so that each
  * family has code of its own.
@@ -245,6 +279,12 @@ static __rte_always_inline enum kvl_drop datagram_sort(struct kvl_worker *w,
 	enum kvl_drop why = v6 ? ipv6_check(p) : ipv4_check(p);
 	uint16_t port;
 
+	if (unlikely(why == KVL_DROP_NOT_OURS)
+		&& packet_protocol(p, v6) == (v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP)
+		&& error_is_ours(w, p, v6)) {
+		kvl_list_add(&b->errors, p);
+		return KVL_DROP_COUNT;
+	}
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;
 	port = rte_be_to_cpu_16(kvl_packet_udp(p)->dst_port);

@@ -47,7 +47,11 @@
 		"reply_total") /* total changed within a reply, or beyond the bound */             \
 	X(KVL_DROP_REPLY_DUPLICATE, "reply_duplicate") /* this sequence has passed already */      \
 	X(KVL_DROP_REPLY_OWNER, "reply_owner") /* the port names a worker that is not there */     \
-	X(KVL_DROP_NO_ROOM, "no_room")         /* longer headers do not fit into the buffer */     \
+	X(KVL_DROP_ICMP_QUOTE,                                                                     \
+		"icmp_quote") /* too little quoted to tell whose it is, or damaged */              \
+	X(KVL_DROP_ICMP_STALE, "icmp_stale") /* about no request that waits */                     \
+	X(KVL_DROP_ICMP_OTHER, "icmp_other") /* not that the node cannot be reached */             \
+	X(KVL_DROP_NO_ROOM, "no_room")       /* longer headers do not fit into the buffer */       \
 	X(KVL_DROP_MAILBOX_FULL, "mailbox_full")                                                   \
 	X(KVL_DROP_TX_FULL, "tx_full")
 
@@ -70,14 +74,15 @@ struct kvl_counters {
 	uint64_t verdicts[KVL_VERDICT_COUNT]; /* of client requests, by kvl_request_parse() */
 	uint64_t answered[KVL_VERDICT_COUNT]; /* answered by the router itself */
 	uint64_t created, absorbed;
-	uint64_t splits;      /* datagrams of several keys or commands that were taken apart */
-	uint64_t parts;       /* of them: asked of nodes, among requests */
-	uint64_t unanswered;  /* keys and commands of them that got no good reply in time */
-	uint64_t merges_full; /* datagrams refused: no merge, or too few parts, were left */
-	uint64_t chunks_full; /* replies to parts given up: no room to keep them */
-	uint64_t pool_empty;  /* datagrams not created: no mbuf was left */
-	uint64_t merges;      /* in use (a gauge) */
-	uint64_t timeouts;
+	uint64_t splits;        /* datagrams of several keys or commands that were taken apart */
+	uint64_t parts;         /* of them: asked of nodes, among requests */
+	uint64_t unanswered;    /* keys and commands of them that got no good reply in time */
+	uint64_t merges_full;   /* datagrams refused: no merge, or too few parts, were left */
+	uint64_t chunks_full;   /* replies to parts given up: no room to keep them */
+	uint64_t pool_empty;    /* datagrams not created: no mbuf was left */
+	uint64_t merges;        /* in use (a gauge) */
+	uint64_t timeouts;      /* requests and parts given up without a whole reply */
+	uint64_t refused;       /* of them: because ICMP said that their node cannot be reached */
 	uint64_t quiet_expired; /* slots of quiet requests let go: neither timeout nor loss */
 	uint64_t
 		big_untracked; /* replies too large to count datagram by datagram: slot kept to its end */
@@ -99,10 +104,12 @@ struct kvl_node_counters {
 	uint32_t last_reply;        /* tick */
 	/* second line */
 	uint64_t timeouts;
-	uint64_t errors;  /* the request's fault */
-	uint64_t rejects; /* SERVER_ERROR: the node's */
-	uint64_t late;    /* replies after their time; never counted elsewhere */
-	uint64_t spares[4];
+	uint64_t errors;     /* the request's fault */
+	uint64_t rejects;    /* SERVER_ERROR: the node's */
+	uint64_t late;       /* replies after their time; never counted elsewhere */
+	uint64_t refused;    /* ICMP errors believed */
+	uint64_t refused_at; /* TSC: nothing sent to it before is waited for any more */
+	uint64_t spares[2];
 };
 _Static_assert(sizeof(struct kvl_node_counters) == 128, "two cache lines");
 

@@ -8,7 +8,7 @@
  */
 
 /* A reply that arrived at another worker than its request's goes there by mailbox. */
-static void reply_hand_over(struct kvl_worker *w, struct kvl_packet *p, uint16_t owner)
+void kvl_hand_over(struct kvl_worker *w, struct kvl_packet *p, uint16_t owner)
 {
 	if (owner >= w->worker_count) {
 		kvl_packet_drop(w, p, KVL_DROP_REPLY_OWNER);
@@ -27,7 +27,7 @@ static bool reply_locate(struct kvl_worker *w, struct kvl_packet *p)
 	uint16_t generation;
 
 	if (unlikely(owner != w->id)) {
-		reply_hand_over(w, p, owner);
+		kvl_hand_over(w, p, owner);
 		return false;
 	}
 	if (unlikely(kvl_reply_parse(kvl_packet_payload(p), p->payload_len, &p->reply) < 0)) {

@@ -4,7 +4,8 @@
 static void burst_begin(struct kvl_burst *b, struct rte_mbuf **mbufs, uint16_t count, uint8_t port)
 {
 	b->count = count;
-	b->requests.count = b->replies.count = b->answers.count = b->odd.count = 0;
+	b->requests.count = b->replies.count = b->errors.count = b->answers.count = b->odd.count =
+		0;
 	for (unsigned int i = 0; i < count; i++) {
 		kvl_packet_begin(&b->packets[i], mbufs[i], port);
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
@@ -29,6 +30,8 @@ void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_
 		kvl_rewrite_replies(w, &b);
 		kvl_transmit(w, &b.replies);
 	}
+	if (unlikely(b.errors.count != 0))
+		kvl_refuse(w, root, &b);
 	if (b.requests.count != 0) {
 		kvl_parse(w, &b);
 		kvl_lookup(w, &b);

@@ -73,6 +73,22 @@ static void expect_passed(unsigned int w, const struct packet *r)
 	world_check_conservation();
 }
 
+/* The request's time is up, and its client is told. */
+static void expect_given_up(const struct packet *request, const char *words, size_t len)
+{
+	struct packet out = received(request);
+
+	world_wait(0, WORLD_TIMEOUT + 2);
+	out.vlan = request->vlan;
+	out.id = request->id;
+	out.ttl = 0;
+	out.dont_fragment = true;
+	out.payload = words;
+	out.payload_len = len;
+	world_expect(world_sent(0, 0), &out);
+	world_check_conservation();
+}
+
 static void expect_dropped(const struct packet *r, enum kvl_drop why)
 {
 	uint64_t before = DROPS(0, why);
@@ -143,7 +159,7 @@ static void late_reply_meets_no_other_request(void **state)
 	struct packet old;
 
 	ask(&first);
-	world_wait(0, WORLD_TIMEOUT + 2);
+	expect_given_up(&get, "SERVER_ERROR node did not answer\r\n", 0);
 	assert_int_equal(node_counters(&first)->timeouts, 1);
 	assert_int_equal(node_counters(&first)->in_flight, 0);
 	old = reply(&first, "END\r\n");
@@ -286,6 +302,42 @@ static void incomplete_reply_is_a_timeout(void **state)
 	expect_dropped(&r, KVL_DROP_REPLY_LATE);
 }
 
+/* Its opcode and opaque come back, or the client could not tell which request failed. */
+static void binary_error_echoes(void **state)
+{
+	static const char request[25] = "\x80\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01"
+					"\xde\xad\xbe\xef\x00\x00\x00\x00\x00\x00\x00\x00k";
+	static const char text[] = "SERVER_ERROR node did not answer";
+	char answer[24 + 64] = "\x81\x00\x00\x00\x00\x00\x00\x86\x00\x00\x00\x00"
+			       "\xde\xad\xbe\xef";
+	struct packet in = get;
+	size_t len = strlen(text);
+	struct asked a;
+
+	memcpy(answer + 24, text, len);
+	answer[11] = (char)len;
+	in.payload = request;
+	in.payload_len = sizeof(request);
+	in.vlan = 7;
+	ask_as(0, &in, &a);
+	expect_given_up(&in, answer, 24 + len);
+}
+
+/* A client that has a part of the reply is not sent an error that it would take for the rest. */
+static void nothing_follows_a_partial_reply(void **state)
+{
+	struct asked a;
+	struct packet r;
+
+	ask(&a);
+	r = reply(&a, "VALUE k 0 5000\r\n");
+	r.total = 4;
+	expect_passed(0, &r);
+	world_wait(0, WORLD_TIMEOUT + 2);
+	assert_null(world_sent(0, 0));
+	world_check_conservation();
+}
+
 static void giant_totals_are_refused(void **state)
 {
 	struct asked a;
@@ -361,7 +413,7 @@ static void timeouts_in_a_row_end_with_a_reply(void **state)
 
 	for (unsigned int i = 1; i <= 3; i++) {
 		ask(&a);
-		world_wait(0, WORLD_TIMEOUT + 2);
+		expect_given_up(&get, "SERVER_ERROR node did not answer\r\n", 0);
 		assert_int_equal(node_counters(&a)->timeouts_in_a_row, i);
 	}
 	ask(&a);
@@ -425,6 +477,8 @@ int main(void)
 		cmocka_unit_test_setup(reply_completed_within_a_burst, world_reset),
 		cmocka_unit_test_setup(incomplete_reply_is_a_timeout, world_reset),
 		cmocka_unit_test_setup(giant_totals_are_refused, world_reset),
+		cmocka_unit_test_setup(binary_error_echoes, world_reset),
+		cmocka_unit_test_setup(nothing_follows_a_partial_reply, world_reset),
 		cmocka_unit_test_setup(header_only_reply_passes, world_reset),
 		cmocka_unit_test_setup(quiet_request_is_never_a_timeout, world_reset),
 		cmocka_unit_test_setup(latency_is_what_went_by, world_reset),

@@ -3,6 +3,7 @@
 
 #include "dataplane/datagram.h"
 #include "dataplane/retry.h"
+#include "dataplane/wave.h"
 #include "lib/ring/lookup.h"
 #include "lib/score/pick.h"
 
@@ -20,6 +21,11 @@ static uint32_t wait_ticks(struct kvl_worker *w, const struct kvl_root_node *nod
 	return node->try_ms + kvl_retry_jitter_us(node->try_ms * 1000u, random_next(w)) / 1000;
 }
 
+static void tries_begin(struct kvl_tries *tries, uint32_t tick, uint16_t node)
+{
+	*tries = (struct kvl_tries){.began = tick, .count = 1, .tried = {node}};
+}
+
 uint32_t kvl_retry_keep(
 	struct kvl_worker *w, const struct kvl_packet *p, const struct kvl_root_node *node)
 {
@@ -30,12 +36,23 @@ uint32_t kvl_retry_keep(
 		|| p->payload_len > KVL_RETRY_BYTES)
 		return 0;
 	c->len = p->payload_len;
-	c->tries = 1;
-	c->class = 0;
-	c->began = w->tick;
-	c->tried[0] = p->node;
+	tries_begin(&c->tries, w->tick, p->node);
 	memcpy(c->payload, kvl_packet_payload(p), p->payload_len);
 	w->pending.slots[p->slot].flags |= KVL_SLOT_RETRY;
+	return wait_ticks(w, node);
+}
+
+uint32_t kvl_retry_keep_part(struct kvl_worker *w, const struct kvl_root_service *service,
+	uint32_t slot, const struct kvl_root_node *node)
+{
+	struct kvl_slot *s = &w->pending.slots[slot];
+	struct kvl_part *part = &w->merges.parts[s->part];
+
+	kvl_retry_earn(&w->retry_budgets[service->number % KVL_TURNS], &w->retry);
+	if (!(part->request_flags & KVL_REQ_IDEMPOTENT) || part->kind != KVL_KIND_READ)
+		return 0;
+	tries_begin(&part->tries, w->tick, s->node);
+	s->flags |= KVL_SLOT_RETRY;
 	return wait_ticks(w, node);
 }
 
@@ -49,19 +66,19 @@ static const struct kvl_root_service *service_find(const struct kvl_root *root, 
 	return NULL;
 }
 
-static bool was_tried(const struct kvl_retry_copy *c, uint16_t node)
+static bool was_tried(const struct kvl_tries *t, uint16_t node)
 {
-	for (unsigned int i = 0; i < c->tries; i++)
-		if (c->tried[i] == node)
+	for (unsigned int i = 0; i < t->count; i++)
+		if (t->tried[i] == node)
 			return true;
 	return false;
 }
 
 /* The best-weighted of the holders that are in and have not been tried; KVL_NODE_NONE. */
 static uint16_t untried_best(const struct kvl_root *root, const struct kvl_root_service *service,
-	const struct kvl_retry_copy *c, uint64_t hash)
+	const struct kvl_tries *t, uint64_t hash)
 {
-	const uint16_t *weights = kvl_root_weights(root, c->class);
+	const uint16_t *weights = kvl_root_weights(root, t->class);
 	const struct kvl_row *row =
 		kvl_placement_row(service->placement, kvl_placement_find(service->placement, hash));
 	struct kvl_draw list[KVL_REPLICATION_MAX];
@@ -69,20 +86,20 @@ static uint16_t untried_best(const struct kvl_root *root, const struct kvl_root_
 	uint16_t best = KVL_NODE_NONE;
 
 	for (unsigned int i = 0; i < left; i++)
-		if (!was_tried(c, list[i].node)
+		if (!was_tried(t, list[i].node)
 			&& (best == KVL_NODE_NONE || weights[list[i].node] > weights[best]))
 			best = list[i].node;
 	return best;
 }
 
 static bool retry_allowed(struct kvl_worker *w, const struct kvl_root_service *service,
-	const struct kvl_slot *s, const struct kvl_retry_copy *c, uint32_t next_wait)
+	const struct kvl_slot *s, const struct kvl_tries *t, uint32_t next_wait)
 {
 	struct kvl_retry_params params = w->retry;
 	const struct kvl_retry_request request = {
 		.idempotent = true,
-		.tries = c->tries,
-		.elapsed_us = (w->tick - c->began) * 1000,
+		.tries = t->count,
+		.elapsed_us = (w->tick - t->began) * 1000,
 		.timeout_us = next_wait * 1000,
 		.key_hash = s->key_hash,
 	};
@@ -99,15 +116,17 @@ static bool retry_allowed(struct kvl_worker *w, const struct kvl_root_service *s
 
 /*
  * The former node is left with the reply outstanding. Slow is not down: its silence is held against
- * it as a timeout only once it has lasted as long as a request may take.
+ * it as a timeout only once it has lasted as long as a request may take; that it cannot be reached,
+ * at once.
  */
-static void node_leave(struct kvl_worker *w, const struct kvl_slot *s, uint32_t timeout_ms)
+static void node_leave(
+	struct kvl_worker *w, const struct kvl_slot *s, uint32_t timeout_ms, bool refused)
 {
 	struct kvl_node_counters *node = &w->nodes[s->node];
 
 	node->in_flight--;
-	kvl_latency_add(&node->latency, (uint32_t)(((w->now - s->sent) * w->us_per_tsc) >> 32));
-	if (w->tick - node->last_reply < timeout_ms)
+	kvl_latency_add(&node->latency, refused ? timeout_ms * 1000 : kvl_slot_age_us(w, s));
+	if (!refused && w->tick - node->last_reply < timeout_ms)
 		return;
 	node->timeouts_in_a_row++;
 	kvl_count(&node->timeouts, 1);
@@ -125,51 +144,74 @@ static void node_enter(
 	kvl_count(&w->counters.requests, 1);
 }
 
-static void copy_send(struct kvl_worker *w, struct kvl_datagram *d, uint32_t slot,
+/* The request once more, as a datagram's data; returns its length. */
+static uint16_t request_write(struct kvl_worker *w, uint32_t slot, uint8_t *out)
+{
+	const struct kvl_slot *s = &w->pending.slots[slot];
+	const struct kvl_retry_copy *c = &w->retry_copies[slot];
+
+	if (s->flags & KVL_SLOT_PART)
+		return kvl_part_write(
+			kvl_merge_at(&w->merges, s->merge), &w->merges.parts[s->part], out);
+	memcpy(out, c->payload + KVL_FRAME_LEN, c->len - KVL_FRAME_LEN);
+	return c->len - KVL_FRAME_LEN;
+}
+
+static void request_send(struct kvl_worker *w, struct kvl_datagram *d, uint32_t slot,
 	const struct kvl_root_node *node)
 {
-	const struct kvl_retry_copy *c = &w->retry_copies[slot];
 	struct kvl_wire_id wire = kvl_pending_wire(&w->pending, slot);
 	const struct kvl_way way = kvl_way_to_node(node, wire.port);
+	uint16_t len = request_write(w, slot, d->data);
 
-	memcpy(d->data, c->payload + KVL_FRAME_LEN, c->len - KVL_FRAME_LEN);
-	kvl_datagram_send(w, d, &way, rte_cpu_to_be_16(wire.id), 0, 1, c->len - KVL_FRAME_LEN);
+	kvl_count(&w->nodes[w->pending.slots[slot].node].bytes_out, KVL_FRAME_LEN + len);
+	kvl_datagram_send(w, d, &way, rte_cpu_to_be_16(wire.id), 0, 1, len);
 }
 
-/* No further try: the last node has until the request's deadline. */
-static void wait_on(struct kvl_worker *w, uint32_t slot, uint32_t left)
+/* No further try: the last node has until the request's deadline, if it is there at all. */
+static bool wait_on(struct kvl_worker *w, uint32_t slot, uint32_t left, bool refused)
 {
 	w->pending.slots[slot].flags &= ~KVL_SLOT_RETRY;
+	if (refused)
+		return false;
 	kvl_wheel_arm(&w->pending.wheel, slot, w->tick + left + 1);
+	return true;
 }
 
-bool kvl_retry_expire(struct kvl_worker *w, const struct kvl_root *root, uint32_t slot)
+static struct kvl_tries *slot_tries(struct kvl_worker *w, uint32_t slot)
+{
+	const struct kvl_slot *s = &w->pending.slots[slot];
+
+	return s->flags & KVL_SLOT_PART ? &w->merges.parts[s->part].tries
+					: &w->retry_copies[slot].tries;
+}
+
+bool kvl_retry_again(struct kvl_worker *w, const struct kvl_root *root, uint32_t slot, bool refused)
 {
 	struct kvl_slot *s = &w->pending.slots[slot];
-	struct kvl_retry_copy *c = &w->retry_copies[slot];
+	struct kvl_tries *t = slot_tries(w, slot);
 	const struct kvl_root_service *service = service_find(root, s->service);
 	const struct kvl_root_node *node;
 	struct kvl_datagram d;
 	uint32_t left, wait;
 	uint16_t next;
 
-	if (service == NULL || w->tick - c->began >= service->timeout_ms)
+	if (service == NULL || w->tick - t->began >= service->timeout_ms)
 		return false;
-	left = service->timeout_ms - (w->tick - c->began);
-	next = untried_best(root, service, c, s->key_hash);
+	left = service->timeout_ms - (w->tick - t->began);
+	/* When some of the reply has passed, another node's could not be told from it. */
+	next = s->seen.total == 0 ? untried_best(root, service, t, s->key_hash) : KVL_NODE_NONE;
 	node = &kvl_root_nodes(root)[next == KVL_NODE_NONE ? 0 : next];
 	wait = next == KVL_NODE_NONE ? left : RTE_MIN(wait_ticks(w, node), left);
-	if (next == KVL_NODE_NONE || !retry_allowed(w, service, s, c, wait)
-		|| !kvl_datagram_begin(w, &d)) {
-		wait_on(w, slot, left);
-		return true;
-	}
-	node_leave(w, s, service->timeout_ms);
+	if (next == KVL_NODE_NONE || !retry_allowed(w, service, s, t, wait)
+		|| !kvl_datagram_begin(w, &d))
+		return wait_on(w, slot, left, refused);
+	node_leave(w, s, service->timeout_ms, refused);
 	/* What the former node still says must match nothing. */
 	kvl_pending_renew(&w->pending, slot);
 	node_enter(w, s, next, node);
-	c->tried[c->tries++] = next;
-	copy_send(w, &d, slot, node);
+	t->tried[t->count++] = next;
+	request_send(w, &d, slot, node);
 	kvl_wheel_arm(&w->pending.wheel, slot, w->tick + wait + 1);
 	return true;
 }

@@ -10,11 +10,8 @@
  * been sent. Budgets are each worker's own, so of the router they are the sum.
  */
 struct kvl_retry_copy {
+	struct kvl_tries tries;
 	uint16_t len; /* of the UDP payload */
-	uint8_t tries;
-	uint8_t class;  /* request class */
-	uint32_t began; /* tick */
-	uint16_t tried[KVL_RETRIES_MAX + 1];
 	uint8_t payload[KVL_RETRY_BYTES];
 };
 
@@ -25,8 +22,13 @@ struct kvl_retry_copy {
 uint32_t kvl_retry_keep(
 	struct kvl_worker *w, const struct kvl_packet *p, const struct kvl_root_node *node);
 
+/* The same for a part of a split request, which its merge keeps anyway. */
+uint32_t kvl_retry_keep_part(struct kvl_worker *w, const struct kvl_root_service *service,
+	uint32_t slot, const struct kvl_root_node *node);
+
 /*
- * The slot's wait is over. True: it has been asked again or waits on, and is still the request's;
- * false: its time is up.
+ * The slot's wait is over, or its node was `refused`. True: it has been asked again or waits on, and
+ * is still the request's; false: it is to be given up.
  */
-bool kvl_retry_expire(struct kvl_worker *w, const struct kvl_root *root, uint32_t slot);
+bool kvl_retry_again(
+	struct kvl_worker *w, const struct kvl_root *root, uint32_t slot, bool refused);

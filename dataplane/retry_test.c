@@ -196,6 +196,69 @@ static void nobody_else_to_ask(void **state)
 	world_check_conservation();
 }
 
+/* A part of a split request: asked again of another holder, and merged as if nothing had been. */
+static void parts_are_asked_again(void **state)
+{
+	struct packet in = get, r, out = get;
+	struct tried first[2], second;
+
+	in.payload = "get a b\r\n";
+	world_run(0, 0, &in, 1);
+	next_try(&first[0]);
+	next_try(&first[1]);
+	r = reply(&first[1]);
+	r.payload = "END\r\n";
+	world_run(0, 1, &r, 1);
+	wait_a_try();
+	next_try(&second);
+	assert_int_not_equal(first[0].node, second.node);
+	assert_null(world_sent(0, 1));
+	assert_int_equal(retries(KVL_RETRY_YES), 1);
+	assert_int_equal(world_workers[0]->nodes[first[0].node - 1].in_flight, 0);
+
+	r = reply(&first[0]);
+	world_run(0, 1, &r, 1);
+	assert_int_equal(world_workers[0]->counters.drops[KVL_DROP_REPLY_LATE], 1);
+	assert_null(world_sent(0, 0));
+
+	r = reply(&second);
+	r.payload = "VALUE a 0 1\r\nx\r\nEND\r\n";
+	world_run(0, 1, &r, 1);
+	out.from_mac = LANE0_MAC;
+	out.to_mac = CLIENT_MAC;
+	out.from = NAT_VIP;
+	out.to = CLIENT;
+	out.dont_fragment = true;
+	out.payload = "VALUE a 0 1\r\nx\r\nEND\r\n";
+	world_expect(world_sent(0, 0), &out);
+	assert_int_equal(world_workers[0]->counters.unanswered, 0);
+	assert_int_equal(world_workers[0]->counters.timeouts, 0);
+	assert_int_equal(world_workers[0]->pending.free_count, world_workers[0]->pending.size);
+	world_check_conservation();
+}
+
+/* What a client has of one node's value is not followed by another's. */
+static void a_reply_that_has_begun_is_waited_for(void **state)
+{
+	struct tried first;
+	struct packet r;
+
+	world_run(0, 0, &get, 1);
+	next_try(&first);
+	r = reply(&first);
+	r.total = 2;
+	world_run(0, 1, &r, 1);
+	rte_pktmbuf_free(world_sent(0, 0));
+	wait_a_try();
+	assert_null(world_sent(0, 1));
+	r.sequence = 1;
+	world_run(0, 1, &r, 1);
+	rte_pktmbuf_free(world_sent(0, 0));
+	assert_int_equal(world_workers[0]->counters.replies, 2);
+	assert_int_equal(world_workers[0]->counters.timeouts, 0);
+	world_check_conservation();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +267,8 @@ int main(void)
 		cmocka_unit_test_setup(only_reads_are_asked_again, begin),
 		cmocka_unit_test_setup(budget_bounds_the_storm, begin),
 		cmocka_unit_test_setup(nobody_else_to_ask, begin),
+		cmocka_unit_test_setup(parts_are_asked_again, begin),
+		cmocka_unit_test_setup(a_reply_that_has_begun_is_waited_for, begin),
 	};
 
 	return cmocka_run_group_tests_name("dataplane/retry", tests, world_begin, world_end);

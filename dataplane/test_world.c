@@ -189,6 +189,7 @@ static void worker_reset(struct kvl_worker *w)
 	memset(&w->counters, 0, sizeof(w->counters));
 	memset(w->nodes, 0, WORLD_NODES * sizeof(*w->nodes));
 	memset(w->latency, 0, WORLD_NODES * sizeof(*w->latency));
+	w->sweep_left = w->refused_count = 0;
 	w->now = 0;
 	w->tick = 0;
 }
@@ -199,6 +200,8 @@ int world_reset(void **state)
 		for (unsigned int lane = 0; lane < 2; lane++)
 			for (struct rte_mbuf *m; (m = world_sent(w, lane)) != NULL;)
 				rte_pktmbuf_free(m);
+		for (void *m; rte_ring_sc_dequeue(world_workers[w]->inbox, &m) == 0;)
+			rte_pktmbuf_free(m);
 		worker_reset(world_workers[w]);
 	}
 	for (unsigned int n = 0; n < WORLD_NODES; n++)
@@ -229,6 +232,22 @@ void world_run(unsigned int w, unsigned int lane, const struct packet *packets, 
 		mbufs[i] = world_mbuf(&packets[i]);
 	received += count;
 	kvl_pipeline(world_workers[w], root, mbufs, count, lane);
+}
+
+void world_run_mbuf(unsigned int w, unsigned int lane, struct rte_mbuf *mbuf)
+{
+	received++;
+	kvl_pipeline(world_workers[w], root, &mbuf, 1, lane);
+}
+
+unsigned int world_inbox(unsigned int w)
+{
+	struct rte_mbuf *mbufs[KVL_BURST];
+	unsigned int n =
+		rte_ring_dequeue_burst(world_workers[w]->inbox, (void **)mbufs, KVL_BURST, NULL);
+
+	kvl_pipeline(world_workers[w], root, mbufs, n, KVL_LANE_ANY);
+	return n;
 }
 
 void world_wait(unsigned int w, unsigned int ms)

@@ -57,6 +57,11 @@ struct rte_mbuf *world_mbuf(const struct packet *p);
 /* Sends packets through worker w's pipeline as one burst. */
 void world_run(unsigned int w, unsigned int lane, const struct packet *packets, unsigned int count);
 
+void world_run_mbuf(unsigned int w, unsigned int lane, struct rte_mbuf *mbuf);
+
+/* Worker w takes what is in its mailbox; returns how much that was. */
+unsigned int world_inbox(unsigned int w);
+
 /* Time goes by: w's clock advances by ms and its timers run. */
 void world_wait(unsigned int w, unsigned int ms);
 

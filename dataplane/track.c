@@ -19,6 +19,7 @@ static void slot_fill(struct kvl_worker *w, struct kvl_packet *p, const struct k
 	const struct kvl_frame *frame = (const void *)kvl_packet_payload(p);
 
 	s->flags = KVL_SLOT_ACTIVE;
+	s->echo = kvl_command_echo(&p->request, (const uint8_t *)(frame + 1));
 	s->port = p->port;
 	s->service = p->service->number;
 	s->sent = w->now;

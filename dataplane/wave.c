@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/wave.h"
 #include "dataplane/datagram.h"
+#include "dataplane/retry.h"
 #include "lib/proto/part.h"
 
 /* Parts on their way to their nodes: a slot, and a datagram of its own, for each. */
@@ -38,6 +39,7 @@ static void slot_fill(const struct wave *v, uint32_t slot, uint32_t part_number)
 	const struct kvl_root_node *node = &kvl_root_nodes(v->root)[part->node];
 	struct kvl_slot *s = &v->w->pending.slots[slot];
 	uint32_t hold = v->m->deadline - v->w->tick;
+	uint32_t wait = 0;
 
 	s->flags = KVL_SLOT_ACTIVE | KVL_SLOT_PART;
 	s->service = v->service->number;
@@ -48,10 +50,14 @@ static void slot_fill(const struct wave *v, uint32_t slot, uint32_t part_number)
 	s->node_address = node->address;
 	s->merge = v->merge;
 	s->part = part_number;
+	if (v->service->retries != 0)
+		wait = kvl_retry_keep_part(v->w, v->service, slot, node);
+	if (wait != 0)
+		hold = RTE_MIN(hold, wait + 1);
 	kvl_wheel_arm(&v->w->pending.wheel, slot, v->w->tick + hold);
 }
 
-static uint16_t part_write(const struct kvl_merge *m, const struct kvl_part *part, uint8_t *out)
+uint16_t kvl_part_write(const struct kvl_merge *m, const struct kvl_part *part, uint8_t *out)
 {
 	if (part->flags & KVL_PART_VALUES)
 		return kvl_part_retrieval(
@@ -66,7 +72,7 @@ static void part_send(
 	const struct kvl_root_node *node = &kvl_root_nodes(v->root)[part->node];
 	struct kvl_wire_id wire = kvl_pending_wire(&v->w->pending, slot);
 	const struct kvl_way way = kvl_way_to_node(node, wire.port);
-	uint16_t len = part_write(v->m, part, d->data);
+	uint16_t len = kvl_part_write(v->m, part, d->data);
 
 	kvl_count(&v->w->nodes[part->node].requests, 1);
 	kvl_count(&v->w->nodes[part->node].bytes_out, KVL_FRAME_LEN + len);

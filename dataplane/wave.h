@@ -18,5 +18,8 @@ static inline void kvl_part_fail(struct kvl_part *part, enum kvl_verdict why)
 	part->why = why;
 }
 
+/* The request of one part, as a datagram's data; returns its length. */
+uint16_t kvl_part_write(const struct kvl_merge *m, const struct kvl_part *part, uint8_t *out);
+
 /* Asks the nodes for all parts listed in the worker's `asked`, node by node. */
 void kvl_wave_send(struct wave *v);

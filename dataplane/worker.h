@@ -23,11 +23,19 @@
 #define KVL_MADE_MBUFS 4095
 #define KVL_TURNS      256 /* round robins and retry budgets, by service number */
 
-#define KVL_RETRY_BYTES 320  /* larger requests are not kept for another try */
-#define KVL_RETRIES_MAX 5    /* per request; a service has at most so many */
-#define KVL_RETRY_KEYS  4096 /* buckets of the keys' budgets */
+#define KVL_RETRY_BYTES 320                 /* larger requests are not kept for another try */
+#define KVL_RETRIES_MAX (KVL_TRIES_MAX - 1) /* per request; a service has at most so many */
+#define KVL_RETRY_KEYS  4096                /* buckets of the keys' budgets */
 
 struct kvl_retry_copy;
+
+#define KVL_REFUSED_MAX 16 /* nodes at a time */
+
+/* A node that cannot be reached, as ICMP says. */
+struct kvl_refused {
+	uint16_t node;
+	uint32_t since; /* tick of the last error */
+};
 
 /* A port as a worker uses it: one receive and one transmit queue, its own. */
 struct kvl_lane {
@@ -85,6 +93,9 @@ struct kvl_worker {
 	struct kvl_retry_copy *retry_copies; /* by slot */
 	struct kvl_retry_budget retry_budgets[KVL_TURNS];
 	struct kvl_retry_keys retry_keys;
+	/* Of refuse.c: slots still to look at, and from where; when that was; and for which nodes. */
+	uint32_t sweep_at, sweep_left, swept, refused_count;
+	struct kvl_refused refused[KVL_REFUSED_MAX];
 	uint64_t started;      /* TSC */
 	uint64_t started_time; /* seconds since 1970 */
 	uint32_t pid;

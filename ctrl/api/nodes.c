@@ -39,14 +39,14 @@ static json_t *traffic(const struct row *row, const struct kvl_node_tally *t)
 	double share = row->all_requests > 0 ? (double)t->requests / row->all_requests : 0;
 
 	return json_pack(
-		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f}",
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f}",
 		"requests", (json_int_t)t->requests, "replies", (json_int_t)t->replies, "bytes_out",
 		(json_int_t)t->bytes_out, "bytes_in", (json_int_t)t->bytes_in, "hits",
 		(json_int_t)t->hits, "misses", (json_int_t)t->misses, "errors",
 		(json_int_t)t->errors, "rejects", (json_int_t)t->rejects, "timeouts",
-		(json_int_t)t->timeouts, "late", (json_int_t)t->late, "in_flight",
-		(json_int_t)t->in_flight, "share", share, "p50_us",
-		kvl_hist_quantile(&t->latency, 0.50), "p95_us",
+		(json_int_t)t->timeouts, "refused", (json_int_t)t->refused, "late",
+		(json_int_t)t->late, "in_flight", (json_int_t)t->in_flight, "share", share,
+		"p50_us", kvl_hist_quantile(&t->latency, 0.50), "p95_us",
 		kvl_hist_quantile(&t->latency, 0.95), "p99_us",
 		kvl_hist_quantile(&t->latency, 0.99));
 }

@@ -49,18 +49,18 @@ static json_t *retries_object(const struct kvl_counters *c)
 static json_t *counters_object(const struct kvl_counters *c)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-			 "s:I, s:o, s:o, "
+			 "s:I, s:I, s:o, s:o, "
 			 "s:o, s:o}",
 		"in", (json_int_t)c->rx, "out", (json_int_t)c->tx, "dropped",
 		(json_int_t)kvl_counters_dropped(c), "created", (json_int_t)c->created, "absorbed",
 		(json_int_t)c->absorbed, "held", (json_int_t)kvl_counters_held(c), "requests",
 		(json_int_t)c->requests, "replies", (json_int_t)c->replies, "fallbacks",
-		(json_int_t)c->fallbacks, "timeouts", (json_int_t)c->timeouts, "quiet_expired",
-		(json_int_t)c->quiet_expired, "big_untracked", (json_int_t)c->big_untracked,
-		"pending", (json_int_t)c->pending, "handed_over", (json_int_t)c->inbox_out,
-		"taken_over", (json_int_t)c->inbox_in, "split", split_object(c), "drops",
-		drops_object(c), "verdicts", verdicts_object(c->verdicts), "answered",
-		verdicts_object(c->answered));
+		(json_int_t)c->fallbacks, "timeouts", (json_int_t)c->timeouts, "refused",
+		(json_int_t)c->refused, "quiet_expired", (json_int_t)c->quiet_expired,
+		"big_untracked", (json_int_t)c->big_untracked, "pending", (json_int_t)c->pending,
+		"handed_over", (json_int_t)c->inbox_out, "taken_over", (json_int_t)c->inbox_in,
+		"split", split_object(c), "drops", drops_object(c), "verdicts",
+		verdicts_object(c->verdicts), "answered", verdicts_object(c->answered));
 }
 
 static json_t *slow_object(const struct kvl_router *r)

@@ -87,8 +87,9 @@ static void print_nodes(const struct answer *a)
 static void print_wide(const struct answer *a)
 {
 	static const char *const columns[] = {"NODE", ">NUMBER", "HOST", "POOL", "MAC", "PORT",
-		">REPLIES", ">HITS", ">MISSES", ">LATE", ">P50", ">P95", ">P99"};
-	static const char *const counters[] = {"replies", "hits", "misses", "late", NULL};
+		">REPLIES", ">HITS", ">MISSES", ">REFUSED", ">LATE", ">P50", ">P95", ">P99"};
+	static const char *const counters[] = {
+		"replies", "hits", "misses", "refused", "late", NULL};
 	static const char *const texts[] = {"host", "pool", "mac", "port", NULL};
 	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
 	const json_t *node;
@@ -118,7 +119,8 @@ static enum cli_exit run(const struct cli_call *call)
 
 static const struct cli_option options[] = {
 	ASK_WATCH_OPTIONS,
-	{"wide", NULL, "a second table: number, host, pool, next hop, hits, late replies"},
+	{"wide", NULL,
+		"a second table: number, host, pool, next hop, hits, ICMP errors, late replies"},
 	{NULL},
 };
 

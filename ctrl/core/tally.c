@@ -19,6 +19,7 @@ static void node_add(struct kvl_node_tally *tally, const struct kvl_node_counter
 	tally->errors += kvl_counter_read(&c->errors);
 	tally->rejects += kvl_counter_read(&c->rejects);
 	tally->timeouts += kvl_counter_read(&c->timeouts);
+	tally->refused += kvl_counter_read(&c->refused);
 	tally->late += kvl_counter_read(&c->late);
 	tally->in_flight += gauge_read(&c->in_flight);
 }
@@ -71,6 +72,7 @@ void kvl_tally_since(const struct kvl_node_tally *later, const struct kvl_node_t
 	since->errors -= earlier->errors;
 	since->rejects -= earlier->rejects;
 	since->timeouts -= earlier->timeouts;
+	since->refused -= earlier->refused;
 	since->late -= earlier->late;
 	kvl_hist_since(&later->latency, &earlier->latency, &since->latency);
 }

@@ -12,7 +12,7 @@ struct kvl_node_tally {
 	uint64_t requests, replies;
 	uint64_t bytes_out, bytes_in;
 	uint64_t hits, misses;
-	uint64_t errors, rejects, timeouts, late;
+	uint64_t errors, rejects, timeouts, refused, late;
 	uint32_t in_flight;
 	uint32_t timeouts_in_a_row; /* the least of the workers that asked this node since its last
 				     * reply: one worker's silence is not the node's */

@@ -52,10 +52,21 @@ enum kvl_part_flag {
 	KVL_PART_LOST = 1 << 3,   /* some of the reply could not be kept */
 };
 
+/* The tries of one request, or of a part of one (dataplane/retry.h). */
+#define KVL_TRIES_MAX 6 /* the first and KVL_RETRIES_MAX more */
+
+struct kvl_tries {
+	uint32_t began; /* tick */
+	uint8_t count;
+	uint8_t class; /* request class */
+	uint16_t tried[KVL_TRIES_MAX];
+};
+
 struct kvl_part {
 	uint32_t next;
 	uint32_t first, last; /* chunks */
 	uint64_t hash;        /* of the key */
+	struct kvl_tries tries;
 	uint16_t off, len; /* of its command in the request; VALUES: of the words before the keys */
 	uint16_t key_off, key_len;
 	uint16_t node;

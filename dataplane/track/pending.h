@@ -8,6 +8,7 @@
 #include "dataplane/track/sequences.h"
 #include "dataplane/track/wheel.h"
 #include "lib/model/addr.h"
+#include "lib/proto/request.h"
 
 /*
  * The pending table of one worker: what nat mode must remember of a request until its reply has
@@ -32,8 +33,8 @@ enum kvl_slot_flag {
 	KVL_SLOT_ACTIVE = 1 << 0,
 	KVL_SLOT_QUIET = 1 << 1, /* silence is an answer: no timeout, no latency sample */
 	KVL_SLOT_PART = 1 << 2,  /* of a split request: the reply goes to its merge */
+	KVL_SLOT_RETRY = 1 << 3, /* may be asked of another node, see retry.h */
 	KVL_SLOT_HEARD = 1 << 4, /* its node has answered, if not in full */
-	KVL_SLOT_RETRY = 1 << 3, /* may be asked of another node: retry.h has a copy */
 };
 
 #define KVL_VLAN_NONE UINT16_MAX
@@ -48,7 +49,10 @@ struct kvl_slot {
 	uint16_t service; /* stable numbers, this and node */
 	uint64_t sent;    /* TSC */
 	uint64_t key_hash;
-	struct kvl_sequences seen;
+	union {
+		struct kvl_sequences seen;
+		struct kvl_echo echo; /* as long as seen.total is 0: for an error */
+	};
 	uint16_t node;
 	uint16_t node_port; /* host order */
 	uint16_t client_id; /* request id; network order, as the ports below: only ever copied */
@@ -68,6 +72,7 @@ struct kvl_slot {
 	uint16_t client_port;
 };
 _Static_assert(sizeof(struct kvl_slot) == 128, "two cache lines a slot");
+_Static_assert(sizeof(struct kvl_echo) <= offsetof(struct kvl_sequences, total), "side by side");
 _Static_assert(offsetof(struct kvl_slot, node_address) == 64, "rewriting data on the second line");
 
 struct kvl_pending_params {

@@ -49,6 +49,28 @@ size_t kvl_command_answer(enum kvl_verdict verdict, const struct kvl_request *re
 	return text_answer(verdicts[verdict].answer, out);
 }
 
+struct kvl_echo kvl_command_echo(const struct kvl_request *req, const uint8_t *command)
+{
+	struct kvl_echo echo = {.proto = req->proto};
+
+	if (req->proto == KVL_PROTO_BINARY) {
+		echo.opcode = command[BINARY_OPCODE];
+		memcpy(&echo.opaque, command + BINARY_OPAQUE, sizeof(echo.opaque));
+	}
+	return echo;
+}
+
+size_t kvl_echo_answer(
+	enum kvl_verdict verdict, const struct kvl_echo *echo, uint8_t out[KVL_ANSWER_MAX])
+{
+	const struct kvl_request req = {.proto = echo->proto};
+	uint8_t command[BINARY_HEADER_LEN] = {BINARY_REQUEST};
+
+	command[BINARY_OPCODE] = echo->opcode;
+	memcpy(command + BINARY_OPAQUE, &echo->opaque, sizeof(echo->opaque));
+	return kvl_command_answer(verdict, &req, command, out);
+}
+
 size_t kvl_request_answer(enum kvl_verdict verdict, const struct kvl_request *req,
 	const uint8_t *payload, size_t len, uint8_t out[KVL_ANSWER_MAX])
 {

@@ -196,6 +196,21 @@ size_t kvl_request_answer(enum kvl_verdict verdict, const struct kvl_request *re
 size_t kvl_command_answer(enum kvl_verdict verdict, const struct kvl_request *req,
 	const uint8_t *command, uint8_t *out);
 
+/* What the error to a request must echo of it, for when the request is gone; 8 bytes. */
+struct kvl_echo {
+	uint32_t opaque; /* binary: as on the wire */
+	uint8_t opcode;  /* binary */
+	uint8_t proto;   /* enum kvl_proto */
+	uint8_t pads[2];
+};
+
+/* Of a command that was parsed as good. */
+struct kvl_echo kvl_command_echo(const struct kvl_request *req, const uint8_t *command);
+
+/* kvl_command_answer() by what was kept; the request was not quiet. */
+size_t kvl_echo_answer(
+	enum kvl_verdict verdict, const struct kvl_echo *echo, uint8_t out[KVL_ANSWER_MAX]);
+
 /* The verdict's name in counters; never NULL for verdict < KVL_VERDICT_COUNT. */
 const char *kvl_verdict_name(enum kvl_verdict verdict);
 
