@@ -173,6 +173,12 @@ void kvl_hand_over(struct kvl_worker *w, struct kvl_packet *p, uint16_t owner);
 void kvl_answer_turn(struct kvl_packet *p, uint16_t len);
 bool kvl_answer_fits(const struct kvl_packet *p, uint16_t len);
 
+/*
+ * dsr across routers: puts the packet, unchanged, into one to its node. False: there is no room for
+ * the outer headers.
+ */
+bool kvl_encapsulate(struct kvl_packet *p, const struct kvl_root_node *node);
+
 /* The candidate for a request of which service, row and request are set. */
 struct kvl_draw kvl_choose_node(
 	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p);

@@ -79,23 +79,23 @@ static bool request_nat(
 }
 
 /*
- * dsr: the destination MAC only; the node holds the service's address itself. With the TTL alone
+ * dsr: the destination MAC only; the node holds the service's address itself. Or all of it within
+ * an outer packet to the node's own address. With the TTL alone
  * changed, the checksum grows by 0x0100, with the carry round the end (RFC 1141); 0xffff becomes
  * 0, as RFC 1624 has it. IPv6 has no such checksum.
  */
-static bool request_dsr(struct kvl_packet *p)
+static bool request_dsr(struct kvl_packet *p, const struct kvl_root_node *node)
 {
-	struct rte_ipv4_hdr *ip = kvl_packet_ipv4(p);
-	uint32_t sum;
-
 	if (unlikely(p->v6)) {
 		kvl_packet_ipv6(p)->hop_limits--;
-		return true;
+	} else {
+		struct rte_ipv4_hdr *ip = kvl_packet_ipv4(p);
+		uint32_t sum = ip->hdr_checksum + RTE_BE16(0x0100);
+
+		ip->time_to_live--;
+		ip->hdr_checksum = sum + (sum >= 0xffff);
 	}
-	sum = ip->hdr_checksum + RTE_BE16(0x0100);
-	ip->time_to_live--;
-	ip->hdr_checksum = sum + (sum >= 0xffff);
-	return true;
+	return likely(p->service->encapsulation == KVL_ENCAP_NONE) || kvl_encapsulate(p, node);
 }
 
 void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
@@ -109,7 +109,7 @@ void kvl_rewrite_requests(struct kvl_worker *w, const struct kvl_root *root, str
 		const struct kvl_root_node *node = &nodes[p->node];
 
 		if (unlikely(!(p->service->mode == KVL_MODE_NAT ? request_nat(w, p, node)
-								: request_dsr(p)))) {
+								: request_dsr(p, node)))) {
 			kvl_packet_drop(w, p, KVL_DROP_NO_ROOM);
 			continue;
 		}

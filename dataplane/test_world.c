@@ -155,6 +155,8 @@ void world_publish(void)
 			.keyless = world_service.keyless,
 			.partial = world_service.partial,
 			.hash_rule = world_service.hash_rule,
+			.encapsulation = i % 2 == 0 ? KVL_ENCAP_NONE : world_service.encapsulation,
+			.gue_port = world_service.gue_port,
 			.members = members,
 			.member_count = WORLD_NODES};
 		kvl_addr_parse(vips[i], &services[i].address);

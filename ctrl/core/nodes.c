@@ -49,14 +49,16 @@ static bool node_is_same(const struct kvl_node *node, const struct kvl_node_conf
 
 static void node_services_note(struct kvl_node *node, const struct kvl_topology *t)
 {
-	node->serves_nat = node->serves_dsr = false;
+	node->serves_nat = node->serves_link = node->serves_tunnel = false;
 	for (uint32_t i = 0; i < t->service_count; i++) {
 		const struct kvl_service_config *service = &t->services[i].config;
 
 		if (strcmp(service->pool, node->config.pool) != 0)
 			continue;
 		node->serves_nat |= service->mode == KVL_MODE_NAT;
-		node->serves_dsr |= service->mode == KVL_MODE_DSR;
+		node->serves_tunnel |= service->encapsulation != KVL_ENCAP_NONE;
+		node->serves_link |=
+			service->mode == KVL_MODE_DSR && service->encapsulation == KVL_ENCAP_NONE;
 	}
 }
 
@@ -130,12 +132,13 @@ static const char *unreachable_reason(const struct kvl_nodes *nodes, const struc
 		return kvl_hop_status_text(node->hop_status);
 	if (!node->has_egress)
 		return "its route leaves by an interface that is none of the router's ports";
-	if (node->serves_nat
+	if ((node->serves_nat || node->serves_tunnel)
 		&& !nodes->ports[node->egress]
 			    .config.has_snat[kvl_addr_family(&node->config.address)])
-		return "the port toward it has no snat address of its family, which nat needs";
-	if (node->serves_dsr && !node->hop.on_link)
-		return "behind a gateway, which dsr cannot cross";
+		return "the port toward it has no snat address of its family, which nat and "
+		       "encapsulation need";
+	if (node->serves_link && !node->hop.on_link)
+		return "behind a gateway, which dsr crosses by encapsulation only";
 	return NULL;
 }
 

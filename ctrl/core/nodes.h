@@ -14,7 +14,7 @@
 struct kvl_node {
 	bool present;
 	struct kvl_node_config config;
-	bool serves_nat, serves_dsr; /* by the services of its pool */
+	bool serves_nat, serves_link, serves_tunnel; /* by the services of its pool */
 
 	enum kvl_hop_status hop_status;
 	struct kvl_hop hop;

@@ -67,6 +67,8 @@ static void root_describe(void *context, uint16_t replica, struct kvl_root_spec 
 			.port = s->config.port,
 			.number = s->number,
 			.mode = s->config.mode,
+			.encapsulation = s->config.encapsulation,
+			.gue_port = s->config.gue_port,
 			/* With fewer hosts than N the list is shorter; an empty pool has none. */
 			.replication = RTE_MAX(kvl_placement_preferred(placement), 1u),
 			.choice = s->config.scoring.choice,

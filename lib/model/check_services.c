@@ -57,6 +57,14 @@ void services_check(struct draft *d, struct walk *w)
 		if (s->config.mode == KVL_MODE_NAT && !snat_given(d))
 			walk_fault(w, s->at[SERVICE_MODE], s->path, NULL,
 				"mode nat needs a port with a snat address, and none has");
+		if (s->config.mode != KVL_MODE_DSR && s->config.encapsulation != KVL_ENCAP_NONE)
+			walk_fault(w, s->at[SERVICE_ENCAPSULATION], s->path, NULL,
+				"encapsulation is for mode dsr: nat changes the addresses, which "
+				"crosses routers by itself");
+		if (s->config.encapsulation != KVL_ENCAP_NONE && !snat_given(d))
+			walk_fault(w, s->at[SERVICE_ENCAPSULATION], s->path, NULL,
+				"encapsulation needs a port with a snat address to send from, and "
+				"none has");
 		if (s->config.hash_rule.open != 0 && s->config.hash_rule.separator != 0)
 			walk_fault(w, s->at[SERVICE_HASH_SEPARATOR], s->path, NULL,
 				"hash_separator and hash_tag: must be one of them");

@@ -30,11 +30,19 @@
 #define KVL_WORKERS_MAX  32
 #define KVL_NAME_MAX     64 /* ids and names, with the NUL: [A-Za-z0-9._:-]+ */
 #define KVL_DEVICE_MAX   512
-#define KVL_PATH_MAX     108 /* sizeof(sun_path) */
+#define KVL_PATH_MAX     108  /* sizeof(sun_path) */
+#define KVL_GUE_PORT     6080 /* IANA's */
 
 enum kvl_mode {
 	KVL_MODE_NAT,
 	KVL_MODE_DSR,
+};
+
+/* dsr: how a request travels to its node. */
+enum kvl_encapsulation {
+	KVL_ENCAP_NONE, /* as it came, on the same segment */
+	KVL_ENCAP_IPIP, /* within IP (RFC 2003, 2473, 4213), across routers */
+	KVL_ENCAP_GUE, /* within IP and UDP (draft-ietf-intarea-gue-09), across routers with ECMP */
 };
 
 /* Who answers commands without a key: version, mn, noop, stats, verbosity (SPEC 1.5). */
@@ -121,9 +129,11 @@ struct kvl_scoring_config {
 struct kvl_service_config {
 	char name[KVL_NAME_MAX];
 	struct kvl_addr address;
-	uint16_t port;           /* default 11211 */
-	enum kvl_mode mode;      /* default nat */
-	char pool[KVL_NAME_MAX]; /* default "default" */
+	uint16_t port;                        /* default 11211 */
+	enum kvl_mode mode;                   /* default nat */
+	enum kvl_encapsulation encapsulation; /* default none; dsr only */
+	uint16_t gue_port;                    /* default 6080 */
+	char pool[KVL_NAME_MAX];              /* default "default" */
 	struct kvl_placement_params placement;
 	uint32_t timeout_ms; /* of one request; 1..60000, default 1000 */
 	struct kvl_scoring_config scoring;

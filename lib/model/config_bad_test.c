@@ -158,6 +158,15 @@ static const struct bad_case service_cases[] = {
 		{"E f:3:48: services[0].port: 0: must be 1..65535"}},
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, mode: tun}]\n",
 		{"E f:3:48: services[0].mode: tun: must be nat or dsr"}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, encapsulation: gue}]\n",
+		{"E f:3:57: services[0]: encapsulation is for mode dsr: nat changes the addresses, "
+		 "which crosses routers by itself"}},
+	{"ports: [{name: a, device: d}]\n" NODES
+	 "services: [{name: s, address: 192.0.2.9, mode: dsr, encapsulation: ipip}]\n",
+		{"E f:3:68: services[0]: encapsulation needs a port with a snat address to send "
+		 "from, and none has"}},
+	{PORTS NODES "services: [{name: s, address: 192.0.2.9, mode: dsr, encapsulation: vxlan}]\n",
+		{"E f:3:68: services[0].encapsulation: vxlan: must be none, ipip or gue"}},
 	{PORTS NODES "services: [{name: s, address: 192.0.2.9, placement: range}]\n",
 		{"E f:3:53: services[0].placement: range: must be ring (consistent_hashing), "
 		 "modulo (hash_modulo), rendezvous, maglev, jump, ketama or "

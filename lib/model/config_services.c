@@ -73,6 +73,13 @@ static const struct choice modes[] = {
 	{0},
 };
 
+static const struct choice encapsulations[] = {
+	{"none", KVL_ENCAP_NONE},
+	{"ipip", KVL_ENCAP_IPIP},
+	{"gue", KVL_ENCAP_GUE},
+	{0},
+};
+
 const struct field service_fields[SERVICE_FIELDS] = {
 	[SERVICE_NAME] = {"name", set_name, AT(struct kvl_service_config, name), .required = true},
 	[SERVICE_ADDRESS] = {"address", set_address, AT(struct kvl_service_config, address),
@@ -81,6 +88,10 @@ const struct field service_fields[SERVICE_FIELDS] = {
 		.max = UINT16_MAX},
 	[SERVICE_MODE] = {"mode", set_choice, AT(struct kvl_service_config, mode),
 		.choices = modes},
+	[SERVICE_ENCAPSULATION] = {"encapsulation", set_choice,
+		AT(struct kvl_service_config, encapsulation), .choices = encapsulations},
+	[SERVICE_GUE_PORT] = {"gue_port", set_uint, AT(struct kvl_service_config, gue_port),
+		.min = 1, .max = UINT16_MAX},
 	[SERVICE_POOL] = {"pool", set_name, AT(struct kvl_service_config, pool)},
 	[SERVICE_PLACEMENT] = {"placement", set_placement,
 		AT(struct kvl_service_config, placement.kind)},
@@ -107,6 +118,7 @@ const struct field service_fields[SERVICE_FIELDS] = {
 static const struct kvl_service_config service_default = {
 	.port = 11211,
 	.mode = KVL_MODE_NAT,
+	.gue_port = KVL_GUE_PORT,
 	.pool = "default",
 	.placement =
 		{

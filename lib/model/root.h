@@ -57,11 +57,13 @@ struct kvl_root_service {
 	uint8_t replication : 4;
 	uint8_t retries : 4; /* reads may be asked of so many further holders; nat only */
 	uint8_t choice;      /* enum kvl_choice, among the candidates of a read when N > 1 */
-	uint8_t keyless : 4, partial : 4; /* enum kvl_keyless, kvl_partial */
+	uint8_t keyless : 2, partial : 2; /* enum kvl_keyless, kvl_partial */
+	uint8_t encapsulation : 2;        /* dsr: enum kvl_encapsulation */
 	uint32_t timeout_ms;
 	uint32_t explore; /* `least`: of 2^32 draws so many go to any candidate by chance */
 	struct kvl_hash_rule hash_rule;
-	uint32_t member_count;
+	uint16_t gue_port; /* host order */
+	uint16_t member_count;
 	uint64_t seed;
 	const struct kvl_placement *placement; /* on the reader's NUMA node; outlives the root */
 	/* Numbers of the nodes in its pool; a root has its own copy, in the order given. */

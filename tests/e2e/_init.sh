@@ -189,9 +189,9 @@ hosts_ipv6() {
 }
 
 links_settled() {
-	local i
-	for i in client router $(seq -f n%g 1 "$NODES"); do
-		[ -z "$(on "$i" ip -6 addr show tentative)" ] || return 1
+	local name
+	for name in $(ip netns list | awk '{print $1}' | grep "^$P-"); do
+		[ -z "$(ip -n "$name" -6 addr show tentative)" ] || return 1
 	done
 }
 
