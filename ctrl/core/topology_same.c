@@ -30,7 +30,8 @@ static bool scoring_same(const struct kvl_scoring_config *a, const struct kvl_sc
 static bool service_same(const struct kvl_service_config *a, const struct kvl_service_config *b)
 {
 	return strcmp(a->name, b->name) == 0 && kvl_addr_eq(&a->address, &b->address)
-	       && a->port == b->port && a->mode == b->mode && strcmp(a->pool, b->pool) == 0
+	       && a->port == b->port && a->mode == b->mode && a->encapsulation == b->encapsulation
+	       && a->gue_port == b->gue_port && strcmp(a->pool, b->pool) == 0
 	       && a->placement.kind == b->placement.kind
 	       && a->placement.replication == b->placement.replication
 	       && a->placement.vnodes == b->placement.vnodes
