@@ -181,11 +181,19 @@ struct kvl_reports_config {
 	size_t key_count;
 };
 
+/* `http:` (SPEC 11.2); without the section nothing listens. */
+struct kvl_http_config {
+	bool on;
+	struct kvl_addr address; /* default 127.0.0.1; all zero (v4 or v6): any */
+	uint16_t port;
+};
+
 struct kvl_config {
 	char topology[4096]; /* path of the second file, "" when nodes stand in the first */
 	struct kvl_router_config router;
 	struct kvl_health_config health;
 	struct kvl_reports_config reports;
+	struct kvl_http_config http;
 	struct kvl_port_config *ports;
 	size_t port_count;
 	struct kvl_service_config *services;

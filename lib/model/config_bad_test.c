@@ -111,6 +111,22 @@ static const struct bad_case router_cases[] = {
 		{"E f:4:28: health.passive_fresh_ms: 99: must be 100..3600000"}},
 };
 
+#define LISTEN "must be a numeric IP address of this host, or 0.0.0.0 for all"
+
+static const struct bad_case http_cases[] = {
+	{ALL "http: {}\n", {"E f:4:7: http: port is missing"}},
+	{ALL "http: {port: 0}\n", {"E f:4:14: http.port: 0: must be 1..65535"}},
+	{ALL "http: {port: 80, address: localhost}\n",
+		{"E f:4:27: http.address: localhost: " LISTEN}},
+	{ALL "http: {port: 80, address: 224.0.0.1}\n",
+		{"E f:4:27: http.address: 224.0.0.1: " LISTEN}},
+	{ALL "http: {port: 80, address: 255.255.255.255}\n",
+		{"E f:4:27: http.address: 255.255.255.255: " LISTEN}},
+	{ALL "http: {port: 80, address: \"ff02::1\"}\n",
+		{"E f:4:27: http.address: ff02::1: " LISTEN}},
+	{ALL "http: {prt: 80, port: 81}\n", {"E f:4:8: http.prt: unknown key; did you mean port?"}},
+};
+
 static const struct bad_case port_cases[] = {
 	{SERVICES NODES, {"E f:1:1: ports is missing", "E f:1:12: services[0]: mode nat needs a "
 						       "port with a snat address, and none has"}},
@@ -339,6 +355,7 @@ static void case_run(const struct bad_case *c)
 
 RUN(yaml_cases)
 RUN(router_cases)
+RUN(http_cases)
 RUN(port_cases)
 RUN(service_cases)
 RUN(node_cases)
@@ -366,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_yaml_cases),
 		cmocka_unit_test(test_router_cases),
+		cmocka_unit_test(test_http_cases),
 		cmocka_unit_test(test_port_cases),
 		cmocka_unit_test(test_service_cases),
 		cmocka_unit_test(test_node_cases),

@@ -30,6 +30,33 @@ static void address_expect(const struct kvl_addr *a, const char *want)
 	assert_string_equal(kvl_addr_format(a, text), want);
 }
 
+static void test_http(void **state)
+{
+	static const char rest[] = "ports: [{name: p0, device: d, snat: 192.0.2.1}]\n"
+				   "services: [{name: s, address: 192.0.2.10}]\n"
+				   "nodes: [{id: a, address: 10.0.0.1}]\n";
+	static const struct {
+		const char *section, *address;
+	} cases[] = {
+		{"http: {port: 8080}\n", "127.0.0.1"},
+		{"http: {port: 8080, address: 0.0.0.0}\n", "0.0.0.0"},
+		{"http: {port: 8080, address: \"::\"}\n", "::"},
+		{"http: {port: 8080, address: \"fd00::1\"}\n", "fd00::1"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[512];
+		struct kvl_config *c;
+
+		snprintf(text, sizeof(text), "%s%s", cases[i].section, rest);
+		c = parse(text);
+		assert_true(c->http.on);
+		assert_int_equal(c->http.port, 8080);
+		address_expect(&c->http.address, cases[i].address);
+		kvl_config_free(c);
+	}
+}
+
 /* As little as can be said; all else is the default that config.h names. */
 static void test_defaults(void **state)
 {
@@ -42,6 +69,7 @@ static void test_defaults(void **state)
 	assert_int_equal(diags.count, 0);
 	assert_string_equal(c->topology, "");
 	assert_string_equal(c->router.control_socket, "/run/kvlane/kvlane.sock");
+	assert_false(c->http.on);
 	assert_int_equal(c->router.workers, 1);
 	assert_int_equal(c->router.pending_slots, 65536);
 	assert_int_equal(c->router.snat_first, 16384);
@@ -203,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_http),
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_alias),
 		cmocka_unit_test(test_bad_node_rest_stays),

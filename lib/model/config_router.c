@@ -172,6 +172,7 @@ void router_defaults(struct kvl_config *config)
 		.max_nodes = 1024,
 	};
 	config->reports = (struct kvl_reports_config){.port = 11290, .interval_ms = 2000};
+	kvl_addr_parse("127.0.0.1", &config->http.address);
 	config->health = (struct kvl_health_config){
 		.timeouts_to_down = 3,
 		.probe_interval_ms = 500,

@@ -84,6 +84,7 @@ struct kvl_config *draft_result(
 void router_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void health_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void reports_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+void http_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void ports_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void services_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void nodes_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
