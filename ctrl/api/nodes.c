@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctrl/api/commands.h"
 #include "ctrl/api/format.h"
+#include "ctrl/core/clock.h"
 #include "ctrl/core/router.h"
 
 struct row {
@@ -90,10 +91,11 @@ static json_t *node_object(const struct row *row)
 
 json_t *kvl_command_nodes(void *ctx, const json_t *params, struct kvl_message_error *error)
 {
-	const struct kvl_router *r = ctx;
+	struct kvl_router *r = ctx;
 	json_t *list = json_array();
 	double all = requests_sum(r);
 
+	kvl_nodes_judge(&r->nodes, kvl_now_ms());
 	for (uint32_t n = 0; n < r->nodes.count; n++) {
 		struct row row = {r, &r->nodes.list[n], n, all};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctrl/api/commands.h"
+#include "ctrl/api/http.h"
 #include "ctrl/core/reports.h"
 #include "ctrl/core/router.h"
 #include "ctrl/core/slow_path.h"
@@ -89,6 +90,15 @@ static json_t *reports_object(const struct kvl_router *r)
 	return object;
 }
 
+static json_t *http_object(const struct kvl_router *r)
+{
+	struct kvl_http_counters c = kvl_http_counters(r->http);
+
+	return json_pack("{s:I, s:I, s:I, s:I}", "requests", (json_int_t)c.requests, "failed",
+		(json_int_t)c.failed, "refused", (json_int_t)c.refused, "timed_out",
+		(json_int_t)c.timed_out);
+}
+
 json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_error *error)
 {
 	const struct kvl_router *r = ctx;
@@ -108,6 +118,7 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 	}
 	json_object_set_new(result, "slow_path", slow_object(r));
 	json_object_set_new(result, "reports", reports_object(r));
+	json_object_set_new(result, "http", http_object(r));
 	json_object_set_new(result, "workers", workers);
 	return result;
 }

@@ -126,9 +126,10 @@ static json_t *time_text(uint64_t then_ms)
 
 json_t *kvl_command_status(void *ctx, const json_t *params, struct kvl_message_error *error)
 {
-	const struct kvl_router *r = ctx;
+	struct kvl_router *r = ctx;
 	struct kvl_publisher_status status;
 
+	kvl_nodes_judge(&r->nodes, kvl_now_ms());
 	kvl_publisher_status(r->publisher, &status);
 	return json_pack("{s:s, s:i, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:{s:I, s:I}, s:o}",
 		"version", KVL_VERSION, "pid", (int)getpid(), "uptime_s",

@@ -190,7 +190,7 @@ int args_parse(int argc, char **argv, struct cli_call *call, char *why, size_t w
 		return 0;
 	if (call->command == NULL)
 		return complain(&r, "no command");
-	if (call->command->arg != NULL && call->arg == NULL)
+	if (call->command->arg != NULL && !call->command->arg_optional && call->arg == NULL)
 		return complain(&r, "%s needs its argument: %s %s", call->command->name,
 			call->command->name, call->command->arg);
 	return 0;

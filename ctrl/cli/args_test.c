@@ -56,6 +56,8 @@ static void test_good(void **state)
 	assert_string_equal(call.arg, "--key");
 	assert_int_equal(parse("route -"), 0);
 	assert_string_equal(call.arg, "-");
+	assert_int_equal(parse("route --command mn"), 0);
+	assert_null(call.arg);
 }
 
 static void test_help_needs_no_more(void **state)
@@ -78,7 +80,6 @@ static void test_bad(void **state)
 		{"nods", "there is no command \"nods\""},
 		{"nodes web", "\"web\" is one argument too many for nodes"},
 		{"route a b", "\"b\" is one argument too many for route"},
-		{"route", "route needs its argument: route KEY"},
 		{"check --json", "check needs its argument: check FILE"},
 		{"nodes --all", "--all: no such option"},
 		{"--watch 1 nodes", "--watch: no such option before a command"},

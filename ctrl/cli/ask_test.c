@@ -87,10 +87,25 @@ static json_t *say_stats(void *ctx, const json_t *params, struct kvl_message_err
 		"]}");
 }
 
+static json_t *say_command(const char *command)
+{
+	bool local = strcmp(command, "mn") == 0;
+	json_t *result = answer("{\"service\":\"web\",\"revision\":3,\"candidates\":[{\"id\":"
+				"\"a\",\"host\":\"h1\",\"zone\":\"z\",\"eligible\":true,"
+				"\"reason\":null,\"probability\":1.0}]}");
+
+	json_object_set_new(result, "command", json_string(command));
+	json_object_set_new(result, "keyless", json_string(local ? "local" : "round_robin"));
+	json_object_set_new(result, "used_local_fallback", json_boolean(local));
+	return result;
+}
+
 static json_t *say_route(void *ctx, const json_t *params, struct kvl_message_error *error)
 {
 	json_decref(last_params);
 	last_params = json_deep_copy(params);
+	if (json_object_get(params, "command") != NULL)
+		return say_command(json_string_value(json_object_get(params, "command")));
 	return answer(
 		"{\"service\":\"web\",\"key_hash\":\"0x01\",\"token\":{\"index\":5,\"value\":"
 		"\"0x02\"},\"revision\":3,\"replication\":1,\"preference\":[{\"id\":\"b\"}],"
@@ -294,6 +309,24 @@ static void test_route(void **state)
 	assert_int_equal(asked, 0);
 }
 
+static void test_route_command(void **state)
+{
+	assert_int_equal(run("route --command mn"), CLI_OK);
+	assert_string_equal(out, "service web, revision 3\n"
+				 "command mn has no key, policy local\n"
+				 "\n"
+				 "choice: none, the router answers it itself\n");
+	assert_string_equal(json_string_value(json_object_get(last_params, "command")), "mn");
+	assert_null(json_object_get(last_params, "key"));
+	assert_int_equal(run("route --command version"), CLI_OK);
+	assert_non_null(strstr(out, "\na     h1    z     yes       100.0%\n"));
+	assert_non_null(strstr(out, "\nchoice: the nodes that are in, in turn\n"));
+	assert_int_equal(run("route"), CLI_WRONG);
+	assert_int_equal(run("route key --command mn"), CLI_WRONG);
+	assert_int_equal(run("route --base64 --command mn"), CLI_WRONG);
+	assert_int_equal(asked, 0);
+}
+
 static void test_errors(void **state)
 {
 	assert_int_equal(run("reload"), CLI_WRONG);
@@ -360,7 +393,7 @@ static void test_docs(void **state)
 {
 	assert_int_equal(run("docs"), CLI_OK);
 	assert_int_equal(strncmp(out, ".TH KVLANECTL 1", 15), 0);
-	assert_non_null(strstr(out, "\n.SS route KEY\n"));
+	assert_non_null(strstr(out, "\n.SS route [KEY]\n"));
 	assert_null(strstr(out, ".SS docs"));
 }
 
@@ -375,6 +408,7 @@ int main(void)
 		TEST(test_services),
 		TEST(test_stats),
 		TEST(test_route),
+		TEST(test_route_command),
 		TEST(test_errors),
 		TEST(test_dead_socket),
 		TEST(test_check),

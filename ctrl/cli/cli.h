@@ -31,7 +31,8 @@ struct cli_call;
 
 struct cli_command {
 	const char *name;
-	const char *arg;     /* the argument's name in help, which must be given; NULL = none */
+	const char *arg;     /* the argument's name in help; NULL = none */
+	bool arg_optional;   /* else it must be given */
 	const char *summary; /* one line, no full stop */
 	const char *help;    /* what it prints and what the columns mean; sentences */
 	const struct cli_option *options;

@@ -30,10 +30,51 @@ static void print_candidates(FILE *out, const json_t *list)
 	table_print(t, out, "no candidates: the service's pool has no nodes");
 }
 
+/* A command without a key. */
+static void print_turns(const struct answer *a)
+{
+	static const char *const columns[] = {
+		"NODE", "HOST", "ZONE", "IN", ">PROBABILITY", "REASON"};
+	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
+	char buf[VALUE_BUF];
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach(value_list(a->result, "candidates"), i, c)
+	{
+		table_cell(t, "%s", value_text(c, "id"));
+		table_cell(t, "%s", value_text(c, "host"));
+		table_cell(t, "%s", value_text(c, "zone"));
+		table_cell(t, "%s", value_yes(c, "eligible"));
+		table_cell(t, "%s", value_percent(value_number(c, "probability"), buf));
+		table_cell(t, "%s",
+			json_is_null(json_object_get(c, "reason")) ? "" : value_text(c, "reason"));
+	}
+	table_print(t, a->out, "no candidates: the service's pool has no nodes");
+	fprintf(a->out, "\nchoice: the nodes that are in, in turn\n");
+}
+
+static void print_command(const struct answer *a)
+{
+	const json_t *r = a->result;
+
+	fprintf(a->out, "service %s, revision %lld\ncommand %s has no key, policy %s\n\n",
+		value_text(r, "service"), value_int(r, "revision"), value_text(r, "command"),
+		value_text(r, "keyless"));
+	if (value_flag(r, "used_local_fallback"))
+		fprintf(a->out, "choice: none, the router answers it itself\n");
+	else
+		print_turns(a);
+}
+
 static void print_route(const struct answer *a)
 {
 	const json_t *r = a->result, *token = value_list(r, "token");
 
+	if (json_object_get(r, "command") != NULL) {
+		print_command(a);
+		return;
+	}
 	fprintf(a->out, "service %s, revision %lld, N = %lld\n", value_text(r, "service"),
 		value_int(r, "revision"), value_int(r, "replication"));
 	fprintf(a->out, "key hash %s, token %lld at %s\n\n", value_text(r, "key_hash"),
@@ -51,11 +92,19 @@ static void print_route(const struct answer *a)
 
 static enum cli_exit run(const struct cli_call *call)
 {
-	const char *service = cli_value(call, "service");
+	const char *service = cli_value(call, "service"), *command = cli_value(call, "command");
 	bool base64 = cli_value(call, "base64") != NULL;
-	json_t *params = json_pack("{s:s, s:s, s:s*}", "key", call->arg, "key_encoding",
-		base64 ? "base64" : "text", "service", service);
+	json_t *params;
 
+	if ((call->arg == NULL) == (command == NULL) || (command != NULL && base64)) {
+		fprintf(call->err, "kvlanectl: route needs either KEY or --command NAME\n");
+		return CLI_WRONG;
+	}
+	if (command != NULL)
+		params = json_pack("{s:s, s:s*}", "command", command, "service", service);
+	else
+		params = json_pack("{s:s, s:s, s:s*}", "key", call->arg, "key_encoding",
+			base64 ? "base64" : "text", "service", service);
 	if (params == NULL) {
 		fprintf(call->err,
 			"kvlanectl: route: KEY or SERVICE is not UTF-8 text; give such a "
@@ -68,17 +117,22 @@ static enum cli_exit run(const struct cli_call *call)
 static const struct cli_option options[] = {
 	{"service", "NAME", "the service; not needed when there is one only"},
 	{"base64", NULL, "KEY is base64, for keys that are no text"},
+	{"command", "NAME", "in place of KEY: a command that has none, like version or mn"},
 	{NULL},
 };
 
 const struct cli_command cli_command_route = {
 	.name = "route",
-	.arg = "KEY",
+	.arg = "[KEY]",
+	.arg_optional = true,
 	.summary = "where a key goes, and why",
 	.help = "Prints the key's hash, its token and the candidates in order: first the "
 		"preference "
 		"list, then the nodes that stand in for those that are out (IN: no), with the "
-		"reason. PROBABILITY is that of a read's draw. The key is sent to kvlaned over the "
+		"reason. PROBABILITY is that of a read's draw. A command without a key is answered "
+		"by the "
+		"router, or goes to the nodes in turn, as the service's `keyless` says. The key is "
+		"sent to kvlaned over the "
 		"control socket only, and is not logged.",
 	.options = options,
 	.run = run,

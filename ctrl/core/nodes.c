@@ -217,22 +217,30 @@ static void root_node_fill(
 	}
 }
 
-void kvl_nodes_describe(struct kvl_nodes *nodes, uint64_t now_ms)
+void kvl_nodes_judge(struct kvl_nodes *nodes, uint64_t now_ms)
 {
 	kvl_scoring_weights(nodes->scoring, now_ms, nodes->weights, nodes->count);
 	nodes->eligible = 0;
 	for (uint32_t n = 0; n < nodes->count; n++) {
 		struct kvl_node *node = &nodes->list[n];
 
-		if (!node->present) {
-			nodes->root_nodes[n] = (struct kvl_root_node){0};
+		if (!node->present)
 			continue;
-		}
 		node->reason = node->unreachable;
 		if (node->reason == NULL)
 			node->reason = filter_reason(node->scored->reason[0]);
 		nodes->eligible += node->reason == NULL;
-		root_node_fill(nodes, node, &nodes->root_nodes[n]);
+	}
+}
+
+void kvl_nodes_describe(struct kvl_nodes *nodes, uint64_t now_ms)
+{
+	kvl_nodes_judge(nodes, now_ms);
+	for (uint32_t n = 0; n < nodes->count; n++) {
+		if (nodes->list[n].present)
+			root_node_fill(nodes, &nodes->list[n], &nodes->root_nodes[n]);
+		else
+			nodes->root_nodes[n] = (struct kvl_root_node){0};
 	}
 }
 

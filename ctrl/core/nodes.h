@@ -63,7 +63,13 @@ void kvl_nodes_follow(struct kvl_nodes *nodes, const struct kvl_topology *t,
  */
 bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbours);
 
-/* Fills root_nodes and weights, and says of each node whether and why not it is eligible. */
+/*
+ * Says of each node whether and why not it is eligible, and counts those that are, as of now: what
+ * workers see follows with the next root. Fills weights.
+ */
+void kvl_nodes_judge(struct kvl_nodes *nodes, uint64_t now_ms);
+
+/* The same, and fills root_nodes. */
 void kvl_nodes_describe(struct kvl_nodes *nodes, uint64_t now_ms);
 
 /* The addresses to watch in the kernel's tables: of nodes without a static next hop. Returns the

@@ -43,27 +43,57 @@ static uint64_t wall_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static void report_apply(struct kvl_reports *s, const struct kvl_report *report)
+/* The figures of a report that is new, to the scores. */
+static void figures_apply(struct kvl_reports *s, uint16_t number, const struct kvl_report *report)
 {
-	struct kvl_router *r = s->router;
-	uint16_t number = kvl_numbers_find(r->node_numbers, report->node);
-	struct kvl_node *node = number == KVL_NUMBER_NONE ? NULL : &r->nodes.list[number];
-	enum kvl_report_fault fault;
-	int rejected;
+	int rejected = kvl_scorer_report(kvl_scoring_of(s->router->nodes.scoring, number), number,
+		&report->figures, kvl_now_ms());
 
-	if (node == NULL || !node->present || node->scored == NULL) {
-		s->counters.unknown_node++;
-		return;
-	}
-	fault = kvl_report_accept(report, &node->report_ms, wall_ms());
-	s->counters.faults[fault]++;
-	if (fault != KVL_REPORT_OK)
-		return;
-	rejected = kvl_scorer_report(
-		kvl_scoring_of(r->nodes.scoring, number), number, &report->figures, kvl_now_ms());
 	s->counters.rejected_figures += (uint64_t)__builtin_popcount(report->rejected);
 	if (rejected > 0)
 		s->counters.rejected_figures += (uint64_t)rejected;
+}
+
+/* Where both ways meet: a report that was decoded, or the fault that kept it from being. */
+static struct kvl_report_taken report_take(
+	struct kvl_reports *s, enum kvl_report_fault fault, const struct kvl_report *report)
+{
+	struct kvl_router *r = s->router;
+	struct kvl_report_taken taken = {.fault = fault};
+	struct kvl_node *node = NULL;
+	uint16_t number;
+
+	if (fault == KVL_REPORT_OK) {
+		number = kvl_numbers_find(r->node_numbers, report->node);
+		node = number == KVL_NUMBER_NONE ? NULL : &r->nodes.list[number];
+		if (node == NULL || !node->present || node->scored == NULL) {
+			s->counters.unknown_node++;
+			taken.unknown_node = true;
+			return taken;
+		}
+		taken.fault = kvl_report_accept(report, &node->report_ms, wall_ms());
+		taken.rejected = report->rejected;
+	}
+	s->counters.faults[taken.fault]++;
+	if (taken.fault == KVL_REPORT_OK)
+		figures_apply(s, number, report);
+	return taken;
+}
+
+struct kvl_report_taken kvl_reports_json(
+	struct kvl_reports *s, const struct kvl_report_signed *signed_report)
+{
+	struct kvl_report_key list[KVL_REPORT_KEYS_MAX];
+	struct kvl_report_keys keys = keys_list(&s->router->config->reports, list);
+	struct kvl_report report;
+	/* As with datagrams: nothing is decoded before its signature holds. */
+	enum kvl_report_fault fault =
+		kvl_report_verify(&keys, signed_report->key_id, signed_report->json,
+			signed_report->len, signed_report->mac, signed_report->mac_len);
+
+	if (fault == KVL_REPORT_OK)
+		fault = kvl_report_from_json(signed_report->json, signed_report->len, &report);
+	return report_take(s, fault, &report);
 }
 
 static void readable(evutil_socket_t fd, short what, void *arg)
@@ -81,10 +111,7 @@ static void readable(evutil_socket_t fd, short what, void *arg)
 		if (len < 0)
 			return;
 		fault = kvl_report_decode(datagram, (size_t)len, &keys, &report);
-		if (fault == KVL_REPORT_OK)
-			report_apply(s, &report);
-		else
-			s->counters.faults[fault]++;
+		report_take(s, fault, &report);
 	}
 }
 

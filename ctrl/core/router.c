@@ -425,6 +425,10 @@ static void restart_check(
 		|| !kvl_addr_eq(&a->reports.address, &b->reports.address))
 		kvl_diag_add(diags, KVL_DIAG_WARNING,
 			"reports: address and port take a restart; keys and interval are followed");
+	if (a->http.on != b->http.on || a->http.port != b->http.port
+		|| !kvl_addr_eq(&a->http.address, &b->http.address))
+		kvl_diag_add(diags, KVL_DIAG_WARNING,
+			"http: changed, which takes a restart; what is served is kept");
 	if (strcmp(x->control_socket, y->control_socket) != 0 || x->workers != y->workers
 		|| x->pending_slots != y->pending_slots || x->snat_first != y->snat_first
 		|| x->snat_last != y->snat_last || x->mbufs != y->mbufs || x->poll != y->poll
@@ -440,6 +444,7 @@ static void running_keep(struct kvl_config *to, struct kvl_config *from)
 	size_t count = to->port_count;
 
 	to->router = from->router;
+	to->http = from->http;
 	to->ports = from->ports;
 	to->port_count = from->port_count;
 	from->ports = ports;

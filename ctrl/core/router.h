@@ -11,6 +11,7 @@
 struct kvl_health_watch;
 struct kvl_slow_path;
 struct kvl_reports;
+struct kvl_http;
 
 struct kvl_router {
 	struct event_base *base;
@@ -34,6 +35,7 @@ struct kvl_router {
 	struct kvl_publisher *publisher;
 	struct kvl_slow_path *slow;
 	struct kvl_reports *reports; /* NULL: none are taken */
+	struct kvl_http *http;       /* the daemon's; NULL: nothing is served */
 };
 
 /*

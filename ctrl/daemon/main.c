@@ -10,6 +10,7 @@
 #include <event2/event.h>
 
 #include "ctrl/api/commands.h"
+#include "ctrl/api/pages.h"
 #include "ctrl/api/socket.h"
 #include "ctrl/core/log.h"
 #include "ctrl/core/router.h"
@@ -108,6 +109,23 @@ static int loop_run(struct kvl_router *r)
 	return rc;
 }
 
+static int http_start(struct kvl_router *r, char *error, size_t size)
+{
+	const struct kvl_http_config *config = &r->config->http;
+	char text[KVL_ADDR_STRLEN];
+	int rc;
+
+	if (!config->on)
+		return 0;
+	r->http = kvl_http_new(r->base, &config->address, config->port, kvl_pages, r);
+	if (r->http != NULL)
+		return 0;
+	rc = -errno;
+	snprintf(error, size, "http: cannot listen on %s port %u: %s",
+		kvl_addr_format(&config->address, text), config->port, strerror(-rc));
+	return rc;
+}
+
 static int daemon_run(struct event_base *base, const char *config_path, struct kvl_config *config)
 {
 	static struct kvl_router router;
@@ -121,6 +139,8 @@ static int daemon_run(struct event_base *base, const char *config_path, struct k
 			error, sizeof(error));
 		rc = api == NULL ? -errno : 0;
 	}
+	if (rc == 0)
+		rc = http_start(&router, error, sizeof(error));
 	if (rc < 0) {
 		kvl_log(KVL_LOG_ERROR, "%s", error);
 	} else {
@@ -130,6 +150,7 @@ static int daemon_run(struct event_base *base, const char *config_path, struct k
 			router.config->node_count);
 		rc = loop_run(&router);
 	}
+	kvl_http_free(router.http);
 	kvl_api_free(api);
 	kvl_router_stop(&router);
 	return rc;

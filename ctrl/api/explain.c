@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctrl/api/explain.h"
+#include "ctrl/api/format.h"
+#include "lib/proto/request.h"
+#include "lib/ring/hash.h"
+#include "lib/ring/lookup.h"
+
+struct decision {
+	const struct kvl_router *router;
+	const struct kvl_topology_service *service;
+	uint64_t hash;
+	uint32_t token;
+	const struct kvl_row *row;
+	const struct kvl_root *root;
+	const uint16_t *weights; /* of the plain read class; root->node_count of them */
+	uint32_t replication;
+	uint32_t sum; /* weights of the candidates that a read is drawn among */
+};
+
+/* The topology may be newer than the root, until that is published; then what is new is out. */
+static uint16_t weight_of(const struct decision *d, unsigned int place)
+{
+	uint16_t node = d->row->node[place];
+
+	return node < d->root->node_count ? d->weights[node] : 0;
+}
+
+static bool candidate_is_in(const struct decision *d, unsigned int place)
+{
+	return weight_of(d, place) != 0;
+}
+
+/* The places of the row that a read is drawn among: the first N that are in. */
+static bool candidate_is_drawn(const struct decision *d, unsigned int place)
+{
+	unsigned int before = 0;
+
+	for (unsigned int i = 0; i < place; i++)
+		before += candidate_is_in(d, i);
+	return candidate_is_in(d, place) && before < d->replication;
+}
+
+static json_t *node_identity(const struct kvl_node *node)
+{
+	return json_pack("{s:s, s:s, s:s}", "id", node->config.id, "host", node->config.host,
+		"zone", node->config.zone);
+}
+
+static json_t *candidate_object(const struct decision *d, unsigned int place)
+{
+	uint16_t number = d->row->node[place];
+	const struct kvl_node *node = &d->router->nodes.list[number];
+	const struct kvl_scored_node *scored = node->scored;
+	double probability =
+		candidate_is_drawn(d, place) ? (double)weight_of(d, place) / d->sum : 0;
+	json_t *object = node_identity(node);
+
+	json_object_update_new(
+		object, json_pack("{s:b, s:b, s:o, s:s, s:f, s:i, s:f}", "preferred",
+				place < d->replication, "eligible", candidate_is_in(d, place),
+				"reason", kvl_json_text(node->reason), "state",
+				scored == NULL ? "unused" : kvl_health_name(scored->health.state),
+				"score", scored == NULL ? 0.0 : scored->breakdown[0].score,
+				"weight", (int)weight_of(d, place), "probability", probability));
+	return object;
+}
+
+static unsigned int row_length(const struct kvl_row *row)
+{
+	unsigned int n = 0;
+
+	while (n < KVL_ROW_MAX && row->node[n] != KVL_NODE_NONE)
+		n++;
+	return n;
+}
+
+/* Highest probability; the first of equals, which is where N = 1 and writes go. */
+static int choice_place(const struct decision *d, unsigned int length)
+{
+	int best = -1;
+
+	for (unsigned int i = 0; i < length; i++)
+		if (candidate_is_drawn(d, i)
+			&& (best < 0 || weight_of(d, i) > weight_of(d, (unsigned int)best)))
+			best = (int)i;
+	return best;
+}
+
+static json_t *decision_object(struct decision *d)
+{
+	unsigned int length = row_length(d->row);
+	json_t *preference = json_array(), *candidates = json_array();
+	int choice;
+
+	for (unsigned int i = 0; i < length; i++)
+		if (candidate_is_drawn(d, i))
+			d->sum += weight_of(d, i);
+	for (unsigned int i = 0; i < length; i++) {
+		if (i < d->replication)
+			json_array_append_new(
+				preference, node_identity(&d->router->nodes.list[d->row->node[i]]));
+		json_array_append_new(candidates, candidate_object(d, i));
+	}
+	choice = choice_place(d, length);
+	return json_pack(
+		"{s:s, s:o, s:{s:i, s:o}, s:I, s:I, s:i, s:o, s:o, s:o, s:b, s:b, s:s, s:s}",
+		"service", d->service->config.name, "key_hash", kvl_json_hex(d->hash), "token",
+		"index", (int)d->token, "value",
+		kvl_json_hex(kvl_placement_token(d->service->master, d->token)), "revision",
+		(json_int_t)d->router->topology->revision, "generation",
+		(json_int_t)kvl_publisher_root(d->router->publisher)->generation, "replication",
+		(int)d->replication, "preference", preference, "candidates", candidates, "choice",
+		kvl_json_text(
+			choice < 0 ? NULL : d->router->nodes.list[d->row->node[choice]].config.id),
+		"used_fallback", choice >= (int)d->replication, "used_local_fallback", false,
+		"reads",
+		d->replication > 1 ? kvl_choice_name(d->service->config.scoring.choice) : "first",
+		"writes", "first");
+}
+
+static const struct kvl_topology_service *service_find(
+	const struct kvl_router *r, const char *name, struct kvl_message_error *error)
+{
+	const struct kvl_topology_service *s = kvl_topology_service(r->topology, name);
+
+	if (s == NULL)
+		kvl_message_fail(error, KVL_CODE_NOT_FOUND,
+			"there is no such service: `kvlanectl services` lists them");
+	return s;
+}
+
+json_t *kvl_explain_key(const struct kvl_router *r, const char *service, const uint8_t *key,
+	size_t len, struct kvl_message_error *error)
+{
+	struct decision d = {.router = r, .root = kvl_publisher_root(r->publisher)};
+
+	d.service = service_find(r, service, error);
+	if (d.service == NULL)
+		return NULL;
+	if (d.service->config.hash_rule.on)
+		kvl_hash_part(&d.service->config.hash_rule, &key, &len);
+	d.hash = kvl_placement_key_hash(
+		d.service->master, key, len, d.service->config.placement.seed);
+	d.token = kvl_placement_find(d.service->master, d.hash);
+	d.row = kvl_placement_row(d.service->master, d.token);
+	d.weights = kvl_root_weights(d.root, 0);
+	d.replication = RTE_MAX(kvl_placement_preferred(d.service->master), 1u);
+	return decision_object(&d);
+}
+
+/* ---- commands without a key (SPEC 1.5) ---- */
+
+/* Asks the parser itself, so that it and this cannot come to differ. `noop` is binary only. */
+static enum kvl_verdict command_verdict(const char *command, size_t len, uint8_t *op)
+{
+	uint8_t payload[KVL_FRAME_LEN + KVL_EXPLAIN_COMMAND_MAX + 2] = {[5] = 1}; /* total */
+	struct kvl_request request;
+	enum kvl_verdict verdict;
+
+	if (len == 4 && memcmp(command, "noop", 4) == 0) {
+		*op = KVL_OP_MN;
+		return KVL_REQUEST_KEYLESS;
+	}
+	memcpy(payload + KVL_FRAME_LEN, command, len);
+	memcpy(payload + KVL_FRAME_LEN + len, "\r\n", 2);
+	verdict = kvl_request_parse(payload, KVL_FRAME_LEN + len + 2, &request);
+	*op = request.op;
+	return verdict;
+}
+
+/* The nodes of the pool in turn, each as likely as the next. */
+static json_t *turns_list(const struct decision *d)
+{
+	const struct kvl_nodes *nodes = &d->router->nodes;
+	json_t *list = json_array();
+	uint32_t in = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t n = 0; n < nodes->count; n++) {
+			const struct kvl_node *node = &nodes->list[n];
+			bool eligible = n < d->root->node_count && d->weights[n] != 0;
+			json_t *object;
+
+			if (!node->present
+				|| strcmp(node->config.pool, d->service->config.pool) != 0)
+				continue;
+			if (pass == 0) {
+				in += eligible;
+				continue;
+			}
+			object = node_identity(node);
+			json_object_update_new(
+				object, json_pack("{s:b, s:o, s:f}", "eligible", eligible, "reason",
+						kvl_json_text(node->reason), "probability",
+						eligible ? 1.0 / in : 0.0));
+			json_array_append_new(list, object);
+		}
+	return list;
+}
+
+json_t *kvl_explain_command(const struct kvl_router *r, const char *service, const char *command,
+	size_t len, struct kvl_message_error *error)
+{
+	struct decision d = {.router = r, .root = kvl_publisher_root(r->publisher)};
+	enum kvl_verdict verdict = KVL_REQUEST_NO_COMMAND;
+	uint8_t op = KVL_OP_NONE;
+	bool local;
+
+	if (len > 0 && len <= KVL_EXPLAIN_COMMAND_MAX)
+		verdict = command_verdict(command, len, &op);
+	if (verdict == KVL_REQUEST_ADMIN)
+		return kvl_message_fail(error, KVL_CODE_PARAMS,
+			"the router refuses this command: it goes to no node");
+	if (verdict != KVL_REQUEST_KEYLESS)
+		return kvl_message_fail(error, KVL_CODE_PARAMS,
+			"not a command without a key: version, mn, noop, stats, verbosity and "
+			"quit are");
+	d.service = service_find(r, service, error);
+	if (d.service == NULL)
+		return NULL;
+	d.weights = kvl_root_weights(d.root, 0);
+	/* quit ends a conversation that UDP does not have: nobody needs to be told. */
+	local = d.service->config.keyless == KVL_KEYLESS_LOCAL || op == KVL_OP_QUIT;
+	return json_pack("{s:s, s:s%, s:s, s:b, s:I, s:I, s:o, s:n, s:n, s:n}", "service",
+		d.service->config.name, "command", command, len, "keyless",
+		local ? "local" : "round_robin", "used_local_fallback", local, "revision",
+		(json_int_t)r->topology->revision, "generation", (json_int_t)d.root->generation,
+		"candidates", local ? json_array() : turns_list(&d), "key_hash", "token", "choice");
+}
