@@ -1,34 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include <stdbool.h>
 
+#include "lib/score/profile_rule.h"
 #include "lib/score/score.h"
 
 /*
- * Which weights apply now (SPEC 4.6): fixed ones, by time of day (recommended), or by the ratio of
- * reads to writes. The clock is the caller's.
+ * Which weights apply now (SPEC 4.6), as a rule says: fixed ones, by time of day, or by the ratio
+ * of reads to writes. The clocks are the caller's.
  */
-#define KVL_SCHEDULE_MAX 24
-#define KVL_DAY_MINUTES  1440
+const struct kvl_score_weights *kvl_profile_weights(enum kvl_profile profile);
 
-struct kvl_schedule_entry {
-	uint16_t from_minute; /* of the day, 0..1439 */
-	struct kvl_score_weights weights;
-};
-
-struct kvl_schedule {
-	struct kvl_schedule_entry entries[KVL_SCHEDULE_MAX]; /* from_minute strictly rising */
-	size_t count;
-};
-
-/* 0, or -EINVAL: none or too many, not rising, not a minute of a day. */
-int kvl_schedule_check(const struct kvl_schedule *schedule);
-
-/* The last entry that began; before the day's first one, yesterday's last. */
-const struct kvl_score_weights *kvl_schedule_at(
-	const struct kvl_schedule *schedule, uint32_t minute_of_day);
+/* That of the last entry that began; before the day's first one, yesterday's last. */
+enum kvl_profile kvl_schedule_at(const struct kvl_schedule *schedule, uint32_t minute_of_day);
 
 /*
  * Read-heavy or write-heavy by what came in the last 5 minutes. It cannot oscillate: the share of
@@ -51,4 +36,21 @@ void kvl_profile_auto_init(struct kvl_profile_auto *p, uint64_t now_ms);
 bool kvl_profile_auto_count(
 	struct kvl_profile_auto *p, uint64_t reads, uint64_t writes, uint64_t now_ms);
 
-const struct kvl_score_weights *kvl_profile_auto_weights(const struct kvl_profile_auto *p);
+/* 0..1, of the last 5 minutes; NAN while they held less than KVL_AUTO_LEAST. */
+double kvl_profile_auto_share(const struct kvl_profile_auto *p);
+
+/* A pool's profile: what applies, since when. */
+struct kvl_profile_state {
+	struct kvl_profile_auto
+		counted; /* whatever the rule, so that `auto` can be turned on late */
+	enum kvl_profile active;
+	uint64_t since_ms;
+};
+
+/* What applies stays what it is: all zero is read-heavy. */
+void kvl_profile_begin(struct kvl_profile_state *p, uint64_t now_ms);
+
+/* Follows the rule, the clock and what came since the last call. Returns true when what applies
+ * has changed. */
+bool kvl_profile_follow(struct kvl_profile_state *p, const struct kvl_profile_rule *rule,
+	uint64_t reads, uint64_t writes, uint32_t minute_of_day, uint64_t now_ms);

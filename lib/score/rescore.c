@@ -20,6 +20,8 @@ static uint32_t flags_of(const struct kvl_scored_node *n, bool stale, uint64_t n
 		flags |= KVL_FACT_STALE;
 	if (kvl_phi(&n->phi, now_ms) > KVL_PHI_DOWN && !kvl_health_eligible(&n->health))
 		flags |= KVL_FACT_DEAD;
+	if (n->probe_failing)
+		flags |= KVL_FACT_PROBE_FAILING;
 	if (n->health.state == KVL_HEALTH_COOLDOWN)
 		flags |= KVL_FACT_COOLDOWN;
 	if (kvl_health_observed(&n->health, now_ms))
@@ -72,6 +74,21 @@ static void fleet_measure(struct kvl_scorer *s, uint64_t now_ms)
 	kvl_fleet_measure(&s->fleet, p95, p99, count, now_ms);
 }
 
+/* The best that any node is for a class: where all are alike, none is the worse for it. */
+static void affinity_measure(struct kvl_scorer *s)
+{
+	double *best = s->fleet.fleet.best_affinity;
+
+	for (unsigned int c = 0; c < KVL_CLASSES; c++) {
+		best[c] = 0;
+		for (uint32_t i = 0; i < s->max; i++)
+			if (s->nodes[i].present && kvl_health_eligible(&s->nodes[i].health))
+				best[c] = fmax(
+					best[c], kvl_capability_affinity(s->params.score.capability,
+							 &s->nodes[i].capability, c));
+	}
+}
+
 static void rate_measure(struct kvl_scorer *s, uint64_t now_ms)
 {
 	if (now_ms > s->scored_ms)
@@ -79,8 +96,9 @@ static void rate_measure(struct kvl_scorer *s, uint64_t now_ms)
 	s->requests = 0;
 }
 
-/* Of those with traffic: the newest failures and rejections, against the score. */
-static void self_check(struct kvl_scorer *s)
+/* Of those with traffic since the last round: the newest failures and rejections, against the
+ * score. */
+static void self_check(struct kvl_scorer *s, uint64_t now_ms)
 {
 	double *scores = s->scratch, *success = s->scratch + s->max;
 	size_t count = 0;
@@ -88,7 +106,8 @@ static void self_check(struct kvl_scorer *s)
 	for (uint32_t i = 0; i < s->max; i++) {
 		const struct kvl_scored_node *n = &s->nodes[i];
 
-		if (!n->present || !kvl_health_eligible(&n->health))
+		if (!n->present || !kvl_health_eligible(&n->health)
+			|| n->windows[KVL_METRIC_FAILURES].last_ms + KVL_SCORER_LOW_MS <= now_ms)
 			continue;
 		scores[count] = n->breakdown[0].score;
 		success[count++] = 1 - kvl_window_newest(&n->windows[KVL_METRIC_FAILURES])
@@ -118,6 +137,8 @@ void kvl_rescore(struct kvl_scorer *s, uint64_t now_ms)
 		if (s->nodes[i].present)
 			facts_gather(s, &s->nodes[i], now_ms);
 	fleet_measure(s, now_ms);
+	if (s->params.score.capability != NULL)
+		affinity_measure(s);
 	for (uint32_t i = 0; i < s->max; i++) {
 		struct kvl_scored_node *n = &s->nodes[i];
 
@@ -130,7 +151,7 @@ void kvl_rescore(struct kvl_scorer *s, uint64_t now_ms)
 			low_judge(s, n, now_ms);
 	}
 	if (judge)
-		self_check(s);
+		self_check(s, now_ms);
 	s->dirty = true;
 }
 

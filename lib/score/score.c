@@ -92,6 +92,8 @@ void kvl_score(const struct kvl_score_params *params, const struct kvl_fleet *fl
 {
 	double affinity = kvl_capability_affinity(params->capability, &facts->capability, class);
 
+	if (params->capability != NULL && fleet->best_affinity[class] > 0)
+		affinity /= fleet->best_affinity[class];
 	kvl_breakdown_clear(b);
 	if (params->model == KVL_SCORE_WEIGHTED)
 		kvl_score_weighted(params, fleet, facts, b);

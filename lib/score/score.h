@@ -30,13 +30,16 @@ struct kvl_score_params {
 	double io_threshold;     /* the same for I/O wait; 0.20 */
 	double queue_high;       /* penalty: 10 points above it; 20 */
 	double reject_threshold; /* both: a share of rejects above it costs 20%; 0.01 */
-	const struct kvl_capability_tree *capability; /* borrowed; NULL = all alike */
+	const struct kvl_capability_tree *capability; /* borrowed; NULL (default) = all alike */
 };
 
 /* What the nodes of a service look like together (fleet.h). NAN = unknown. */
 struct kvl_fleet {
 	double worst_p95_us;
 	double baseline_p99_us;
+	/* The best of the nodes' affinities by class, by which each is divided; 0 = take them as
+	 * they are. */
+	double best_affinity[KVL_CLASSES];
 };
 
 extern const struct kvl_score_weights kvl_weights_read_heavy;  /* 0.2 0.3 0.2 0.3 */

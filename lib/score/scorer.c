@@ -120,6 +120,7 @@ bool kvl_scorer_passive(
 		seen->timeouts_in_a_row, now_ms);
 
 	s->requests += o->replies + o->timeouts;
+	n->probe_failing &= o->replies == 0;
 	kvl_gather(n, seen, now_ms);
 	return note_change(s, n, changed);
 }
@@ -128,6 +129,7 @@ bool kvl_scorer_probe(struct kvl_scorer *s, uint16_t node, bool ok, uint64_t now
 {
 	struct kvl_scored_node *n = &s->nodes[node];
 
+	n->probe_failing = !ok;
 	return note_change(s, n, kvl_health_probe(&n->health, &s->params.health, ok, now_ms));
 }
 

@@ -45,6 +45,7 @@ struct kvl_scored_node {
 	bool present;
 	bool reachable, ejected, draining; /* set by the caller, at any time */
 	bool unconfirmed, far;             /* the same */
+	bool probe_failing;                /* the last probe failed, and no reply has come since */
 	double network_cost;               /* the same; NAN = unknown */
 	struct kvl_health health;
 	struct kvl_phi phi;

@@ -249,6 +249,94 @@ static void test_self_check(void **state)
 	assert_true(kvl_scorer_self_check(s)->alarm);
 }
 
+/* What was seen once is not counted again each second when the traffic has ended. */
+static void test_self_check_rests(void **state)
+{
+	double weight;
+
+	behaves[1].rejects = 5;
+	pass(60000);
+	memset(behaves, 0, sizeof(behaves));
+	pass(3000);
+	weight = kvl_scorer_self_check(s)->weight;
+	pass(10000);
+	assert_true(kvl_scorer_self_check(s)->weight < weight);
+}
+
+static void hardware(uint16_t node, uint8_t disk, uint32_t nic_mbit)
+{
+	struct kvl_report_figures report = {
+		.time_ms = now, .capability = {.disk = disk, .nic_mbit = nic_mbit}};
+
+	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++)
+		report.value[m] = KVL_UNKNOWN;
+	assert_int_equal(kvl_scorer_report(s, node, &report, now), 0);
+}
+
+static uint16_t heaviest(unsigned int class)
+{
+	uint16_t of[NODES], best = 0;
+
+	kvl_scorer_weights(s, class, now, of, NODES);
+	for (uint16_t i = 0; i < NODES; i++)
+		if (of[i] > of[best])
+			best = i;
+	return best;
+}
+
+/* SPEC 4.4's example, from the reports to the weights. */
+static void test_capability_weights(void **state)
+{
+	enum {
+		A,
+		B,
+		C
+	};
+
+	params.score.capability = &kvl_capability_default;
+	kvl_scorer_configure(s, &params);
+	kvl_scorer_leave(s, 3);
+	kvl_scorer_leave(s, 4);
+	hardware(A, KVL_DISK_SSD, 10000);
+	hardware(B, KVL_DISK_HDD, 1000);
+	hardware(C, KVL_DISK_SSD, 1000);
+	pass(1000);
+	assert_int_equal(heaviest(KVL_CLASS_WRITE | KVL_CLASS_HOT), A);
+	assert_int_equal(heaviest(KVL_CLASS_LARGE), C);
+	assert_int_equal(heaviest(KVL_CLASS_LARGE | KVL_CLASS_HOT), C);
+	assert_int_equal(heaviest(0), B);
+	/* Where all are alike nobody is the worse for it. */
+	now += 1;
+	hardware(B, KVL_DISK_SSD, 10000);
+	hardware(C, KVL_DISK_SSD, 10000);
+	pass(1000);
+	for (uint16_t i = A; i <= C; i++)
+		assert_false(kvl_scorer_node(s, i)->breakdown[0].known & 1u << KVL_TERM_CAPABILITY);
+	assert_true(kvl_scorer_node(s, B)->breakdown[0].score > 0.99);
+	/* And switched off again it is forgotten. */
+	params.score.capability = NULL;
+	kvl_scorer_configure(s, &params);
+	hardware(B, KVL_DISK_HDD, 1000);
+	pass(1000);
+	assert_true(kvl_scorer_node(s, B)->breakdown[0].score > 0.99);
+}
+
+static void test_failing_probe_costs(void **state)
+{
+	memset(&behaves[0], 0, sizeof(behaves[0]));
+	pass(1000);
+	kvl_scorer_probe(s, 0, false, now);
+	pass(500);
+	assert_true(kvl_scorer_node(s, 0)->breakdown[0].known & 1u << KVL_TERM_PROBE);
+	kvl_scorer_probe(s, 0, true, now);
+	pass(500);
+	assert_false(kvl_scorer_node(s, 0)->breakdown[0].known & 1u << KVL_TERM_PROBE);
+	kvl_scorer_probe(s, 0, false, now);
+	behaves[0] = behaves[1]; /* a reply says as much as an answered probe */
+	pass(500);
+	assert_false(kvl_scorer_node(s, 0)->breakdown[0].known & 1u << KVL_TERM_PROBE);
+}
+
 /* SPEC 6.4: at low traffic a somewhat older report is still fresh. */
 static void test_calm_traffic_tolerates_staleness(void **state)
 {
@@ -309,6 +397,9 @@ int main(void)
 		TEST(test_a_report_counts),
 		TEST(test_the_callers_reasons),
 		TEST(test_self_check),
+		TEST(test_self_check_rests),
+		TEST(test_capability_weights),
+		TEST(test_failing_probe_costs),
 		TEST(test_calm_traffic_tolerates_staleness),
 		cmocka_unit_test(test_fleet_median_and_worst),
 	};
