@@ -109,7 +109,8 @@ struct kvl_node_counters {
 	uint64_t late;       /* replies after their time; never counted elsewhere */
 	uint64_t refused;    /* ICMP errors believed */
 	uint64_t refused_at; /* TSC: nothing sent to it before is waited for any more */
-	uint64_t spares[2];
+	uint64_t writes;     /* of requests; the rest are reads */
+	uint64_t spares[1];
 };
 _Static_assert(sizeof(struct kvl_node_counters) == 128, "two cache lines");
 

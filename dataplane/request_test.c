@@ -73,6 +73,19 @@ static void nat_rewrites_every_field(void **state)
 	nat_check(request("mg somekey v\r\n"));
 }
 
+/* By the request, whatever comes of it: for the share of reads (SPEC 4.6). */
+static void writes_are_counted(void **state)
+{
+	const struct kvl_node_counters *node = &world_workers[0]->nodes[node_of_key("somekey") - 1];
+
+	nat_check(request("get somekey\r\n"));
+	assert_int_equal(node->writes, 0);
+	nat_check(request("set somekey 0 0 3\r\nabc\r\n"));
+	nat_check(request("delete somekey noreply\r\n"));
+	assert_int_equal(node->writes, 2);
+	assert_int_equal(node->requests, 3);
+}
+
 static void nat_keeps_what_is_not_its_business(void **state)
 {
 	struct packet p = request("get somekey\r\n");
@@ -281,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nat_rewrites_every_field, world_reset),
+		cmocka_unit_test_setup(writes_are_counted, world_reset),
 		cmocka_unit_test_setup(nat_keeps_what_is_not_its_business, world_reset),
 		cmocka_unit_test_setup(nat_never_makes_a_zero_checksum, world_reset),
 		cmocka_unit_test_setup(dsr_changes_macs_and_ttl_only, world_reset),

@@ -63,6 +63,8 @@ static void request_count(struct kvl_worker *w, const struct kvl_packet *p)
 	struct kvl_node_counters *node = &w->nodes[p->node];
 
 	kvl_count(&node->requests, 1);
+	if (p->request.kind == KVL_KIND_WRITE)
+		kvl_count(&node->writes, 1);
 	kvl_count(&node->bytes_out, p->payload_len);
 }
 

@@ -75,6 +75,7 @@ static void part_send(
 	uint16_t len = kvl_part_write(v->m, part, d->data);
 
 	kvl_count(&v->w->nodes[part->node].requests, 1);
+	kvl_count(&v->w->nodes[part->node].writes, part->kind == KVL_KIND_WRITE);
 	kvl_count(&v->w->nodes[part->node].bytes_out, KVL_FRAME_LEN + len);
 	v->w->nodes[part->node].in_flight++;
 	kvl_count(&v->w->counters.requests, 1);

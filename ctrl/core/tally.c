@@ -12,6 +12,7 @@ static void node_add(struct kvl_node_tally *tally, const struct kvl_node_counter
 {
 	tally->requests += kvl_counter_read(&c->requests);
 	tally->replies += kvl_counter_read(&c->replies);
+	tally->writes += kvl_counter_read(&c->writes);
 	tally->bytes_out += kvl_counter_read(&c->bytes_out);
 	tally->bytes_in += kvl_counter_read(&c->bytes_in);
 	tally->hits += kvl_counter_read(&c->hits);
@@ -65,6 +66,7 @@ void kvl_tally_since(const struct kvl_node_tally *later, const struct kvl_node_t
 	*since = *later;
 	since->requests -= earlier->requests;
 	since->replies -= earlier->replies;
+	since->writes -= earlier->writes;
 	since->bytes_out -= earlier->bytes_out;
 	since->bytes_in -= earlier->bytes_in;
 	since->hits -= earlier->hits;

@@ -10,6 +10,7 @@
  */
 struct kvl_node_tally {
 	uint64_t requests, replies;
+	uint64_t writes; /* of requests */
 	uint64_t bytes_out, bytes_in;
 	uint64_t hits, misses;
 	uint64_t errors, rejects, timeouts, refused, late;
