@@ -8,6 +8,9 @@ const struct kvl_api_command kvl_commands[] = {
 	{"scores", KVL_API_READ, kvl_command_scores},
 	{"stats", KVL_API_READ, kvl_command_stats},
 	{"route", KVL_API_READ, kvl_command_route},
+	{"get", KVL_API_READ, kvl_command_get},
+	{"set", KVL_API_ADMIN, kvl_command_set},
+	{"unset", KVL_API_ADMIN, kvl_command_unset},
 	{"reload", KVL_API_ADMIN, kvl_command_reload},
 	{0},
 };

@@ -15,4 +15,11 @@ json_t *kvl_command_services(void *ctx, const json_t *params, struct kvl_message
 json_t *kvl_command_scores(void *ctx, const json_t *params, struct kvl_message_error *error);
 json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_error *error);
 json_t *kvl_command_route(void *ctx, const json_t *params, struct kvl_message_error *error);
+json_t *kvl_command_get(void *ctx, const json_t *params, struct kvl_message_error *error);
+json_t *kvl_command_set(void *ctx, const json_t *params, struct kvl_message_error *error);
+json_t *kvl_command_unset(void *ctx, const json_t *params, struct kvl_message_error *error);
 json_t *kvl_command_reload(void *ctx, const json_t *params, struct kvl_message_error *error);
+
+/* What was set while it runs (ctrl/core/overrides.h); `status` tells it. */
+struct kvl_router;
+json_t *kvl_overrides_list(const struct kvl_router *r);

@@ -58,13 +58,15 @@ static json_t *candidate_object(const struct decision *d, unsigned int place)
 		candidate_is_drawn(d, place) ? (double)weight_of(d, place) / d->sum : 0;
 	json_t *object = node_identity(node);
 
-	json_object_update_new(
-		object, json_pack("{s:b, s:b, s:o, s:s, s:f, s:i, s:f}", "preferred",
-				place < d->replication, "eligible", candidate_is_in(d, place),
-				"reason", kvl_json_text(node->reason), "state",
-				scored == NULL ? "unused" : kvl_health_name(scored->health.state),
-				"score", scored == NULL ? 0.0 : scored->breakdown[0].score,
-				"weight", (int)weight_of(d, place), "probability", probability));
+	json_object_update_new(object,
+		json_pack("{s:b, s:b, s:o, s:s, s:f, s:i, s:f, s:o, s:b}", "preferred",
+			place < d->replication, "eligible", candidate_is_in(d, place), "reason",
+			kvl_json_text(node->reason), "state",
+			scored == NULL ? "unused" : kvl_health_name(scored->health.state), "score",
+			scored == NULL ? 0.0 : scored->breakdown[0].score, "weight",
+			(int)weight_of(d, place), "probability", probability, "terms",
+			scored == NULL ? json_object() : kvl_json_terms(&scored->breakdown[0]),
+			"stale", scored != NULL && (scored->facts.flags & KVL_FACT_STALE) != 0));
 	return object;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
 #include <stdio.h>
 
 #include "ctrl/api/format.h"
@@ -25,4 +26,19 @@ json_t *kvl_json_endpoint(const struct kvl_addr *addr, uint16_t port)
 json_t *kvl_json_text(const char *text)
 {
 	return text == NULL ? json_null() : json_string(text);
+}
+
+json_t *kvl_json_number(double value)
+{
+	return isnan(value) ? json_null() : json_real(value);
+}
+
+json_t *kvl_json_terms(const struct kvl_breakdown *b)
+{
+	json_t *object = json_object();
+
+	for (unsigned int t = 0; t < KVL_TERM_COUNT; t++)
+		if (b->known & 1u << t)
+			json_object_set_new(object, kvl_term_name(t), json_real(b->points[t]));
+	return object;
 }

@@ -141,6 +141,11 @@ static int read_word(struct reader *r, const char *word)
 	struct cli_call *call = r->call;
 
 	if (call->command != NULL) {
+		if (call->command->more != NULL && call->arg != NULL
+			&& call->more_count < CLI_MORE_MAX) {
+			call->more[call->more_count++] = word;
+			return 0;
+		}
 		if (call->command->arg == NULL || call->arg != NULL)
 			return complain(r, "\"%s\" is one argument too many for %s", word,
 				call->command->name);

@@ -56,6 +56,11 @@ static void test_good(void **state)
 	assert_string_equal(call.arg, "--key");
 	assert_int_equal(parse("route -"), 0);
 	assert_string_equal(call.arg, "-");
+	assert_int_equal(parse("set web a=1 --json b=2 -- --c=3"), 0);
+	assert_string_equal(call.arg, "web");
+	assert_int_equal(call.more_count, 3);
+	assert_string_equal(call.more[1], "b=2");
+	assert_string_equal(call.more[2], "--c=3");
 	assert_int_equal(parse("route --command mn"), 0);
 	assert_null(call.arg);
 }

@@ -87,6 +87,15 @@ static json_t *say_stats(void *ctx, const json_t *params, struct kvl_message_err
 		"]}");
 }
 
+static json_t *say_fields(void *ctx, const json_t *params, struct kvl_message_error *error)
+{
+	json_decref(last_params);
+	last_params = json_deep_copy(params);
+	return answer("{\"service\":\"web\",\"pool\":\"p\",\"scored_by\":\"first\",\"fields\":["
+		      "{\"name\":\"scoring.cpu_threshold\",\"value\":\"0.85\",\"file\":\"0.7\","
+		      "\"set\":true}]}");
+}
+
 static json_t *say_command(const char *command)
 {
 	bool local = strcmp(command, "mn") == 0;
@@ -111,7 +120,8 @@ static json_t *say_route(void *ctx, const json_t *params, struct kvl_message_err
 		"\"0x02\"},\"revision\":3,\"replication\":1,\"preference\":[{\"id\":\"b\"}],"
 		"\"candidates\":[{\"id\":\"b\",\"host\":\"h2\",\"zone\":\"z\",\"preferred\":true,"
 		"\"eligible\":false,\"reason\":\"down\",\"state\":\"down\",\"score\":0.2,"
-		"\"weight\":0,\"probability\":0.0},{\"id\":"
+		"\"weight\":0,\"probability\":0.0,\"stale\":true,\"terms\":{\"base\":100.0,\"p99\":"
+		"-80.0}},{\"id\":"
 		"\"a\",\"host\":\"h1\",\"zone\":\"z\",\"preferred\":false,\"eligible\":true,"
 		"\"reason\":null,\"state\":\"healthy\",\"score\":0.9,\"weight\":64,\"probability\":"
 		"1.0}],\"choice\":\"a\","
@@ -130,6 +140,9 @@ static const struct kvl_api_command commands[] = {
 	{"services", KVL_API_READ, say_services},
 	{"stats", KVL_API_READ, say_stats},
 	{"route", KVL_API_READ, say_route},
+	{"get", KVL_API_READ, say_fields},
+	{"set", KVL_API_ADMIN, say_fields},
+	{"unset", KVL_API_ADMIN, say_fields},
 	{"reload", KVL_API_ADMIN, say_reload},
 	{NULL},
 };
@@ -290,9 +303,9 @@ static void test_route(void **state)
 		"key hash 0x01, token 5 at 0x02\n"
 		"\n"
 		"CANDIDATE  HOST  ZONE  PREFERRED  IN   STATE    SCORE  WEIGHT  PROBABILITY  "
-		"REASON\n"
+		"REPORT  TERMS                   REASON\n"
 		"b          h2    z     yes        no   down      20.0       0         0.0%  "
-		"down\n"
+		"stale   base +100.0, p99 -80.0  down\n"
 		"a          h1    z     no         yes  healthy   90.0      64       100.0%\n"
 		"\n"
 		"choice: a, in place of a preferred node that is out\n"
@@ -325,6 +338,38 @@ static void test_route_command(void **state)
 	assert_int_equal(run("route key --command mn"), CLI_WRONG);
 	assert_int_equal(run("route --base64 --command mn"), CLI_WRONG);
 	assert_int_equal(asked, 0);
+}
+
+static void test_set(void **state)
+{
+	static const char *const lines[] = {"set web", "set", "set web load", "set --node n1",
+		"set web a=1 a=2", "get web x", "get", "unset"};
+
+	assert_int_equal(
+		run("set web scoring.cpu_threshold=0.85 scoring.profile=08:00=auto"), CLI_OK);
+	assert_string_equal(out,
+		"NAME                   VALUE  IN THE FILE  SET\n"
+		"scoring.cpu_threshold  0.85   0.7          yes\n"
+		"note: pool p is scored as its first service, first, says: of this one only "
+		"choice and min_share count\n");
+	assert_string_equal(json_string_value(json_object_get(last_params, "service")), "web");
+	assert_null(json_object_get(last_params, "node"));
+	assert_string_equal(json_string_value(json_object_get(
+				    json_object_get(last_params, "values"), "scoring.profile")),
+		"08:00=auto");
+	assert_int_equal(run("set --node n1 weight=50"), CLI_OK);
+	assert_string_equal(json_string_value(json_object_get(last_params, "node")), "n1");
+	assert_null(json_object_get(last_params, "service"));
+	assert_int_equal(run("unset --node n1"), CLI_OK);
+	assert_null(json_object_get(last_params, "names"));
+	assert_int_equal(run("unset web scoring.model"), CLI_OK);
+	assert_int_equal(json_array_size(json_object_get(last_params, "names")), 1);
+	assert_int_equal(run("get web"), CLI_OK);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		if (run(lines[i]) != CLI_WRONG || asked != 0)
+			fail_msg("%s", lines[i]);
+		assert_true(err[0] != '\0');
+	}
 }
 
 static void test_errors(void **state)
@@ -409,6 +454,7 @@ int main(void)
 		TEST(test_stats),
 		TEST(test_route),
 		TEST(test_route_command),
+		TEST(test_set),
 		TEST(test_errors),
 		TEST(test_dead_socket),
 		TEST(test_check),

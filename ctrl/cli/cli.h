@@ -10,7 +10,7 @@
  * Arguments, help and the man page all come from it.
  */
 #define CLI_OPTIONS_MAX 4
-#define CLI_ARGS_MAX    1
+#define CLI_MORE_MAX    32
 
 #define CLI_SOCKET_DEFAULT "/run/kvlane/kvlane.sock"
 #define CLI_SOCKET_ENV     "KVLANE_SOCKET"
@@ -33,6 +33,7 @@ struct cli_command {
 	const char *name;
 	const char *arg;     /* the argument's name in help; NULL = none */
 	bool arg_optional;   /* else it must be given */
+	const char *more;    /* further arguments' name in help; NULL = none are taken */
 	const char *summary; /* one line, no full stop */
 	const char *help;    /* what it prints and what the columns mean; sentences */
 	const struct cli_option *options;
@@ -45,6 +46,8 @@ struct cli_command {
 struct cli_call {
 	const struct cli_command *command; /* NULL with help or version: all of it */
 	const char *arg;
+	const char *more[CLI_MORE_MAX];
+	size_t more_count;
 	const char *values[CLI_OPTIONS_MAX]; /* in the order of command->options; "" = flag given */
 	const char *socket;
 	bool json, help, version;

@@ -37,8 +37,10 @@ static void put_options(FILE *out, const struct cli_option *options)
 
 static void put_command(FILE *out, const struct cli_command *command)
 {
-	fprintf(out, ".SS %s%s%s\n", command->name, command->arg != NULL ? " " : "",
-		command->arg != NULL ? command->arg : "");
+	fprintf(out, ".SS %s%s%s%s%s\n", command->name, command->arg != NULL ? " " : "",
+		command->arg != NULL ? command->arg : "",
+		command->more != NULL && command->more[0] != '\0' ? " " : "",
+		command->more != NULL ? command->more : "");
 	put_text(out, command->summary);
 	fputs(".\n.PP\n", out);
 	put_text(out, command->help);

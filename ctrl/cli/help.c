@@ -45,6 +45,8 @@ void help_synopsis(FILE *out, const struct cli_command *command)
 			o->value != NULL ? o->value : "");
 	if (command->arg != NULL)
 		fprintf(out, " %s", command->arg);
+	if (command->more != NULL && command->more[0] != '\0')
+		fprintf(out, " %s", command->more);
 }
 
 void help_program(FILE *out)

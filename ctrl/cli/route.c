@@ -7,9 +7,9 @@
 static void print_candidates(FILE *out, const json_t *list)
 {
 	static const char *const columns[] = {"CANDIDATE", "HOST", "ZONE", "PREFERRED", "IN",
-		"STATE", ">SCORE", ">WEIGHT", ">PROBABILITY", "REASON"};
+		"STATE", ">SCORE", ">WEIGHT", ">PROBABILITY", "REPORT", "TERMS", "REASON"};
 	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
-	char buf[VALUE_BUF];
+	char buf[VALUE_BUF], terms[VALUE_TERMS];
 	const json_t *c;
 	size_t i;
 
@@ -24,6 +24,8 @@ static void print_candidates(FILE *out, const json_t *list)
 		table_cell(t, "%.1f", 100 * value_number(c, "score"));
 		table_cell(t, "%lld", value_int(c, "weight"));
 		table_cell(t, "%s", value_percent(value_number(c, "probability"), buf));
+		table_cell(t, "%s", value_flag(c, "stale") ? "stale" : "");
+		table_cell(t, "%s", value_terms(json_object_get(c, "terms"), terms));
 		table_cell(t, "%s",
 			json_is_null(json_object_get(c, "reason")) ? "" : value_text(c, "reason"));
 	}

@@ -3,36 +3,37 @@
 
 #include "ctrl/cli/ask.h"
 #include "ctrl/cli/commands.h"
+#include "ctrl/cli/score_node.h"
 #include "ctrl/cli/table.h"
 #include "ctrl/cli/value.h"
 
-#define TERMS_TEXT 256
-
-/* "base +100.0, p99 -3.7": what added up to the score. */
-static const char *terms_text(const json_t *class, char text[TERMS_TEXT])
+/* "pool default (service cache): penalty, least; profile read-heavy (fixed) for 00:00:12, ..." */
+static void print_pool(FILE *out, const json_t *p)
 {
-	const char *name;
-	json_t *points;
-	size_t at = 0;
+	const json_t *profile = value_list(p, "profile"), *check = value_list(p, "self_check");
+	const json_t *correlation = json_object_get(check, "correlation");
+	char age[VALUE_BUF], share[VALUE_BUF];
 
-	text[0] = '\0';
-	json_object_foreach(json_object_get(class, "terms"), name, points)
-	{
-		int n = snprintf(text + at, TERMS_TEXT - at, "%s%s %+.1f", at > 0 ? ", " : "", name,
-			json_number_value(points));
-
-		if (n < 0 || (size_t)n >= TERMS_TEXT - at)
-			break;
-		at += (size_t)n;
-	}
-	return text;
+	fprintf(out, "pool %s (service %s): %s, %s\n  profile %s (%s) for %s",
+		value_text(p, "name"), value_text(p, "service"), value_text(p, "model"),
+		value_text(p, "choice"), value_text(profile, "active"), value_text(profile, "by"),
+		value_duration(value_int(profile, "age_ms") / 1000, age));
+	if (json_is_number(json_object_get(profile, "read_share")))
+		fprintf(out, "; reads are %s of the last 5 minutes",
+			value_percent(value_number(profile, "read_share"), share));
+	fprintf(out, "\n  self check: %s",
+		value_flag(check, "alarm") ? "ALARM, the scores do not follow what is observed"
+					   : "ok");
+	if (json_is_number(correlation))
+		fprintf(out, ", correlation %.2f", json_number_value(correlation));
+	fprintf(out, "\n");
 }
 
 static void class_rows(struct table *t, const json_t *n, const char *class)
 {
 	const json_t *c = json_object_get(n, class);
 	const json_t *facts = json_object_get(n, "facts");
-	char text[TERMS_TEXT], share[VALUE_BUF], p99[VALUE_BUF];
+	char text[VALUE_TERMS], share[VALUE_BUF], p99[VALUE_BUF];
 
 	table_cell(t, "%s", value_text(n, "id"));
 	table_cell(t, "%s", class);
@@ -42,7 +43,8 @@ static void class_rows(struct table *t, const json_t *n, const char *class)
 	table_cell(t, "%s", value_percent(value_number(n, "share"), share));
 	table_cell(t, "%s", value_latency(value_number(facts, "p99_us"), p99));
 	table_cell(t, "%s", value_flag(facts, "stale") ? "stale" : "");
-	table_cell(t, "%s", terms_text(c, text));
+	table_cell(t, "%.1f", value_number(json_object_get(n, "health"), "phi"));
+	table_cell(t, "%s", value_terms(json_object_get(c, "terms"), text));
 	table_cell(
 		t, "%s", json_is_null(json_object_get(n, "reason")) ? "" : value_text(n, "reason"));
 }
@@ -50,12 +52,17 @@ static void class_rows(struct table *t, const json_t *n, const char *class)
 static void print_scores(const struct answer *a)
 {
 	static const char *const columns[] = {"NODE", "CLASS", "STATE", ">SCORE", ">WEIGHT",
-		">SHARE", ">P99", "REPORT", "TERMS", "REASON"};
-	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
-	const json_t *n;
+		">SHARE", ">P99", "REPORT", ">PHI", "TERMS", "REASON"};
+	const json_t *pools = value_list(a->result, "pools"), *nodes, *n;
+	struct table *t;
 	size_t i;
 
-	json_array_foreach(value_list(a->result, "nodes"), i, n)
+	json_array_foreach(pools, i, n) print_pool(a->out, n);
+	if (json_array_size(pools) > 0)
+		fputc('\n', a->out);
+	t = table_new(columns, TABLE_COLUMNS(columns));
+	nodes = value_list(a->result, "nodes");
+	json_array_foreach(nodes, i, n)
 	{
 		class_rows(t, n, "read");
 		/* Mostly the same: only shown where it differs. */
@@ -63,21 +70,32 @@ static void print_scores(const struct answer *a)
 			class_rows(t, n, "write");
 	}
 	table_print(t, a->out, "no nodes");
+	if (cli_value(a->call, "node") != NULL && json_array_size(nodes) == 1)
+		score_node_print(a->out, json_array_get(nodes, 0));
 }
 
 static enum cli_exit run(const struct cli_call *call)
 {
-	return ask_and_print(call, "scores", NULL, print_scores);
+	const char *node = cli_value(call, "node");
+
+	return ask_and_print(call, "scores", node == NULL ? NULL : json_pack("{s:s}", "node", node),
+		print_scores);
 }
 
-static const struct cli_option options[] = {ASK_WATCH_OPTIONS, {NULL}};
+static const struct cli_option options[] = {
+	{"node", "ID", "one node only, with its windows, its state machine and every class"},
+	ASK_WATCH_OPTIONS, {NULL}};
 
 const struct cli_command cli_command_scores = {
 	.name = "scores",
 	.summary = "each node's score, where it came from, and the weight it gives",
 	.help = "TERMS add up to SCORE, in points of 100. WEIGHT is what reads of a replicated "
 		"service are chosen by, 0 = out; SHARE is the part of it that a node on trial or "
-		"ramping up gets. Writes are shown where they differ.",
+		"ramping up gets. Writes are shown where they differ. PHI is how unlikely the "
+		"silence of its reports is: 8 is one false alarm in 10^8. Above, for each pool, "
+		"the "
+		"profile that applies and why, and whether its scores still follow what is "
+		"observed.",
 	.options = options,
 	.run = run,
 };

@@ -47,6 +47,27 @@ static void print_ports(FILE *out, const json_t *list)
 	table_print(t, out, "no ports");
 }
 
+/* What was set since the start lies over the file, and is gone with this process. */
+static void print_overrides(FILE *out, const json_t *list)
+{
+	static const char *const columns[] = {"SET OF", "NAME", "VALUE", "IN THE FILE"};
+	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach(list, i, o)
+	{
+		bool node = json_object_get(o, "node") != NULL;
+
+		table_cell(t, "%s %s", node ? "node" : "service",
+			value_text(o, node ? "node" : "service"));
+		table_cell(t, "%s", value_text(o, "name"));
+		table_cell(t, "%s", value_text(o, "value"));
+		table_cell(t, "%s", value_text(o, "file"));
+	}
+	table_print(t, out, NULL);
+}
+
 static void print_status(const struct answer *a)
 {
 	const json_t *nodes = value_list(a->result, "nodes"), *alarm;
@@ -65,6 +86,10 @@ static void print_status(const struct answer *a)
 	print_workers(a->out, value_list(a->result, "workers"));
 	fputc('\n', a->out);
 	print_ports(a->out, value_list(a->result, "ports"));
+	if (json_array_size(value_list(a->result, "overrides")) == 0)
+		return;
+	fputc('\n', a->out);
+	print_overrides(a->out, value_list(a->result, "overrides"));
 }
 
 static enum cli_exit run(const struct cli_call *call)
@@ -76,6 +101,8 @@ const struct cli_command cli_command_status = {
 	.name = "status",
 	.summary = "how the router itself is: revision, workers, ports, alarms",
 	.help = "REVISION is the topology a worker runs; workers that lag behind the router's own "
-		"show a lower one. BUSY is the share of a worker's cycles spent on packets.",
+		"show a lower one. BUSY is the share of a worker's cycles spent on packets. SET OF "
+		"lists what `kvlanectl set` has changed: it stays over a reload, not over a "
+		"restart.",
 	.run = run,
 };

@@ -63,3 +63,22 @@ const char *value_duration(long long s, char buf[VALUE_BUF])
 		snprintf(buf, VALUE_BUF, "%02lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
 	return buf;
 }
+
+const char *value_terms(const json_t *terms, char text[VALUE_TERMS])
+{
+	const char *name;
+	json_t *points;
+	size_t at = 0;
+
+	text[0] = '\0';
+	json_object_foreach((json_t *)terms, name, points)
+	{
+		int n = snprintf(text + at, VALUE_TERMS - at, "%s%s %+.1f", at > 0 ? ", " : "",
+			name, json_number_value(points));
+
+		if (n < 0 || (size_t)n >= VALUE_TERMS - at)
+			break;
+		at += (size_t)n;
+	}
+	return text;
+}

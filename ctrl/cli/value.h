@@ -25,5 +25,9 @@ const char *value_percent(double share, char buf[VALUE_BUF]);
 /* Microseconds as "870us", "1.25ms", "3.2s"; "-" for none. */
 const char *value_latency(double us, char buf[VALUE_BUF]);
 
+/* A score's terms as "base +100.0, p99 -3.7"; what does not fit is left out. */
+#define VALUE_TERMS 256
+const char *value_terms(const json_t *terms, char text[VALUE_TERMS]);
+
 /* Seconds as "4d 03:12:09". */
 const char *value_duration(long long s, char buf[VALUE_BUF]);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <event2/event.h>
 
@@ -42,6 +43,20 @@ static void state_note(struct kvl_health_watch *watch, uint16_t number)
 	kvl_publisher_request(watch->router->publisher);
 }
 
+/* For the profiles; apart from the above, which is of replies. */
+static void asked_since(struct kvl_router *r, uint16_t number, const struct kvl_node_tally *now)
+{
+	struct kvl_node_tally *before = &r->nodes.list[number].seen;
+	uint64_t writes = now->writes - before->writes;
+
+	/* The two are read one after the other, so writes may be ahead. */
+	writes = RTE_MIN(writes, now->requests - before->requests);
+	kvl_scoring_count(
+		r->nodes.scoring, number, now->requests - before->requests - writes, writes);
+	before->requests = now->requests;
+	before->writes += writes;
+}
+
 /* What the workers saw since the last tick; latencies only of a node that answered. */
 static void seen_since(
 	struct kvl_router *r, uint16_t number, struct kvl_seen *seen, struct kvl_histogram *latency)
@@ -50,6 +65,7 @@ static void seen_since(
 	struct kvl_node_tally *before = &node->seen, now;
 
 	kvl_tally_node(r->workers, r->worker_count, number, false, &now);
+	asked_since(r, number, &now);
 	*seen = (struct kvl_seen){
 		.outcomes =
 			{
@@ -99,6 +115,16 @@ static void node_probe(struct kvl_health_watch *watch, uint16_t number, uint64_t
 		kvl_health_probe_sent(&node->scored->health, now);
 }
 
+/* By the host's time zone: schedules are people's. */
+static uint32_t minute_of_day(void)
+{
+	time_t now = time(NULL);
+	struct tm local;
+
+	localtime_r(&now, &local);
+	return (uint32_t)(60 * local.tm_hour + local.tm_min);
+}
+
 static void tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct kvl_health_watch *watch = arg;
@@ -111,7 +137,7 @@ static void tick(evutil_socket_t fd, short what, void *arg)
 		node_observe(r, n, now);
 		node_probe(watch, n, now);
 	}
-	if (kvl_scoring_tick(r->nodes.scoring, now))
+	if (kvl_scoring_tick(r->nodes.scoring, minute_of_day(), now))
 		kvl_publisher_request(r->publisher);
 	for (uint32_t n = 0; n < r->nodes.count; n++)
 		if (r->nodes.list[n].present)

@@ -451,14 +451,29 @@ static void running_keep(struct kvl_config *to, struct kvl_config *from)
 	from->port_count = count;
 }
 
+int kvl_router_rebuild(struct kvl_router *r, struct kvl_diags *diags)
+{
+	struct kvl_topology *t = topology_build(r, r->config, diags);
+
+	if (t == NULL)
+		return -errno;
+	topology_switch(r, t);
+	kvl_publisher_request(r->publisher);
+	return 0;
+}
+
 int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
 {
 	struct kvl_config *config = kvl_config_load(r->config_path, diags);
+	static struct kvl_overrides overrides; /* large */
 	struct kvl_topology *t;
 	bool same;
 
 	if (config == NULL)
 		return -errno;
+	/* A copy: theirs stay too if the new configuration comes to nothing. */
+	overrides = r->overrides;
+	kvl_overrides_apply(&overrides, config, diags);
 	restart_check(r->config, config, diags);
 	same = kvl_topology_same(r->config, config);
 	if (!same) {
@@ -479,6 +494,7 @@ int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
 	running_keep(config, r->config);
 	kvl_config_free(r->config);
 	r->config = config;
+	r->overrides = overrides;
 	kvl_health_watch_configure(r->health);
 	kvl_scoring_follow(
 		r->nodes.scoring, r->topology, &r->config->health, r->config->reports.interval_ms);

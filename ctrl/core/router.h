@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ctrl/core/nodes.h"
+#include "ctrl/core/overrides.h"
 #include "ctrl/core/publisher.h"
 
 /*
@@ -16,7 +17,8 @@ struct kvl_http;
 struct kvl_router {
 	struct event_base *base;
 	const char *config_path;
-	struct kvl_config *config; /* live */
+	struct kvl_config *config; /* live, overrides included */
+	struct kvl_overrides overrides;
 	uint64_t started_ms;
 
 	struct kvl_port ports[KVL_PORTS_MAX];
@@ -52,6 +54,12 @@ void kvl_router_stop(struct kvl_router *r);
  * is as before, or negative errno with the old state live. Messages in *diags in any case.
  */
 int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags);
+
+/*
+ * Builds a topology from r->config as it stands now, and switches to it. Returns 0, or negative
+ * errno with the old one live and messages in *diags. Ids must be those of before.
+ */
+int kvl_router_rebuild(struct kvl_router *r, struct kvl_diags *diags);
 
 /* A node's hop or health may have changed: decides again and publishes if so. */
 void kvl_router_reconsider(struct kvl_router *r);

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctrl/core/log.h"
 #include "ctrl/core/scoring.h"
 
-#define CHECK_MS 1000 /* a round of the self check */
-#define NO_POOL  UINT8_MAX
+#define PROFILE_MS 1000 /* how often the profiles are looked at */
+#define NO_POOL    UINT8_MAX
 
 struct pool {
 	char name[KVL_NAME_MAX]; /* "" = this place is free */
 	bool used;               /* by the topology that is being followed */
 	struct kvl_scorer *scorer;
 	struct kvl_scorer_params params;
-	struct kvl_self_check check;
-	struct kvl_outcomes *checked; /* by node: counts at the last round */
+	char service[KVL_NAME_MAX];       /* the one whose `scoring:` counts */
+	struct kvl_scoring_config config; /* of it */
+	struct kvl_profile_state profile;
+	uint64_t reads, writes; /* since the profile was looked at */
 };
 
 struct kvl_scoring {
@@ -22,8 +27,7 @@ struct kvl_scoring {
 	struct pool pools[KVL_SERVICES_MAX];
 	uint8_t *pool_of;  /* by node number */
 	uint16_t *scratch; /* weights of one class */
-	double *scores, *success;
-	uint64_t checked_ms;
+	uint64_t profile_ms;
 };
 
 struct kvl_scoring *kvl_scoring_new(uint32_t max)
@@ -35,9 +39,7 @@ struct kvl_scoring *kvl_scoring_new(uint32_t max)
 	s->max = max;
 	s->pool_of = malloc(max);
 	s->scratch = calloc(max, sizeof(*s->scratch));
-	s->scores = calloc(max, sizeof(*s->scores));
-	s->success = calloc(max, sizeof(*s->success));
-	if (s->pool_of == NULL || s->scratch == NULL || s->scores == NULL || s->success == NULL) {
+	if (s->pool_of == NULL || s->scratch == NULL) {
 		kvl_scoring_free(s);
 		errno = ENOMEM;
 		return NULL;
@@ -65,8 +67,6 @@ void kvl_scoring_free(struct kvl_scoring *s)
 		pool_drop(s, i);
 	free(s->pool_of);
 	free(s->scratch);
-	free(s->scores);
-	free(s->success);
 	free(s);
 }
 
@@ -86,7 +86,7 @@ static struct kvl_scorer_params params_make(const struct kvl_topology *t,
 	struct kvl_scorer_params p = kvl_scorer_defaults(first->placement.replication);
 
 	p.score.model = c->model;
-	p.score.weights = c->write_heavy ? kvl_weights_write_heavy : kvl_weights_read_heavy;
+	p.score.capability = c->capability ? &kvl_capability_default : NULL;
 	p.score.ceiling_us = 1000.0 * c->ceiling_ms;
 	p.score.baseline_us = 1000.0 * c->baseline_ms;
 	p.score.cpu_threshold = c->cpu_threshold;
@@ -115,6 +115,40 @@ static struct kvl_scorer_params params_make(const struct kvl_topology *t,
 	return p;
 }
 
+static double or_else(double a, double b)
+{
+	return isnan(a) ? b : a;
+}
+
+/* The profile's weights, but for those that the configuration gives. */
+static void weights_apply(struct pool *p)
+{
+	const struct kvl_score_weights *of = kvl_profile_weights(p->profile.active);
+	const struct kvl_scoring_weights *given = &p->config.weights;
+
+	p->params.score.weights = (struct kvl_score_weights){
+		.capacity_free = or_else(given->capacity_free, of->capacity_free),
+		.load = or_else(given->load, of->load),
+		.latency = or_else(given->latency, of->latency),
+		.hit = or_else(given->hit, of->hit),
+		.network = or_else(given->network, of->network),
+	};
+}
+
+static void pool_profile_follow(struct pool *p, uint32_t minute_of_day, uint64_t now_ms)
+{
+	bool changed = kvl_profile_follow(
+		&p->profile, &p->config.profile, p->reads, p->writes, minute_of_day, now_ms);
+
+	p->reads = p->writes = 0;
+	if (!changed)
+		return;
+	weights_apply(p);
+	kvl_scorer_configure(p->scorer, &p->params);
+	kvl_log(KVL_LOG_NOTICE, "pool %s: profile %s now (%s)", p->name,
+		kvl_profile_name(p->profile.active), kvl_profile_by_name(p->config.profile.by));
+}
+
 static int pool_follow(struct kvl_scoring *s, const struct kvl_topology *t,
 	const struct kvl_service_config *first, const struct kvl_health_config *health,
 	uint32_t report_interval_ms)
@@ -129,11 +163,16 @@ static int pool_follow(struct kvl_scoring *s, const struct kvl_topology *t,
 		return 0; /* an earlier service has spoken for it */
 	p->used = true;
 	p->params = params_make(t, first, health, report_interval_ms);
+	p->config = first->scoring;
+	snprintf(p->service, sizeof(p->service), "%s", first->name);
+	/* At first at once; a change follows with the next look. */
+	if (p->scorer == NULL && p->config.profile.by == KVL_PROFILE_FIXED)
+		p->profile.active = p->config.profile.fixed;
+	weights_apply(p);
 	if (p->scorer != NULL) {
 		kvl_scorer_configure(p->scorer, &p->params);
 		return 0;
 	}
-	kvl_self_check_clear(&p->check);
 	p->scorer = kvl_scorer_new(s->max, &p->params);
 	return p->scorer == NULL ? -ENOMEM : 0;
 }
@@ -197,33 +236,32 @@ struct kvl_scored_node *kvl_scoring_node(const struct kvl_scoring *s, uint16_t n
 	return scorer == NULL ? NULL : kvl_scorer_node(scorer, node);
 }
 
-/* Success of each node as its windows have it, against its score. */
-static void pool_check(struct kvl_scoring *s, struct pool *p)
+void kvl_scoring_count(struct kvl_scoring *s, uint16_t node, uint64_t reads, uint64_t writes)
 {
-	for (uint32_t n = 0; n < s->max; n++) {
-		const struct kvl_scored_node *node = kvl_scorer_node(p->scorer, (uint16_t)n);
+	struct pool *p = s->pool_of[node] == NO_POOL ? NULL : &s->pools[s->pool_of[node]];
 
-		s->scores[n] = s->success[n] = KVL_UNKNOWN;
-		if (!node->present || !kvl_health_eligible(&node->health))
-			continue;
-		s->scores[n] = node->breakdown[0].score;
-		s->success[n] = 1 - node->facts.error_rate - fmax(node->facts.reject_rate, 0);
-	}
-	kvl_self_check_round(&p->check, s->scores, s->success, s->max);
+	if (p == NULL)
+		return;
+	p->reads += reads;
+	p->writes += writes;
 }
 
-bool kvl_scoring_tick(struct kvl_scoring *s, uint64_t now_ms)
+bool kvl_scoring_tick(struct kvl_scoring *s, uint32_t minute_of_day, uint64_t now_ms)
 {
-	bool check = now_ms >= s->checked_ms + CHECK_MS, dirty = false;
+	bool look = now_ms >= s->profile_ms + PROFILE_MS, dirty = false;
 
-	if (check)
-		s->checked_ms = now_ms;
+	if (look)
+		s->profile_ms = now_ms;
 	for (unsigned int i = 0; i < KVL_SERVICES_MAX; i++) {
-		if (s->pools[i].scorer == NULL)
+		struct pool *p = &s->pools[i];
+
+		if (p->scorer == NULL)
 			continue;
-		dirty |= kvl_scorer_tick(s->pools[i].scorer, now_ms);
-		if (check)
-			pool_check(s, &s->pools[i]);
+		if (p->profile.since_ms == 0)
+			kvl_profile_begin(&p->profile, now_ms);
+		if (look)
+			pool_profile_follow(p, minute_of_day, now_ms);
+		dirty |= kvl_scorer_tick(p->scorer, now_ms);
 	}
 	return dirty;
 }
@@ -248,9 +286,31 @@ unsigned int kvl_scoring_alarms(const struct kvl_scoring *s, const char **pool)
 	unsigned int alarms = 0;
 
 	for (unsigned int i = 0; i < KVL_SERVICES_MAX; i++)
-		if (s->pools[i].scorer != NULL && s->pools[i].check.alarm) {
+		if (s->pools[i].scorer != NULL
+			&& kvl_scorer_self_check(s->pools[i].scorer)->alarm) {
 			*pool = s->pools[i].name;
 			alarms++;
 		}
 	return alarms;
+}
+
+bool kvl_scoring_pool(
+	const struct kvl_scoring *s, unsigned int i, uint64_t now_ms, struct kvl_scoring_pool *pool)
+{
+	const struct pool *p = &s->pools[i];
+
+	if (p->scorer == NULL)
+		return false;
+	*pool = (struct kvl_scoring_pool){
+		.name = p->name,
+		.service = p->service,
+		.params = &p->params,
+		.rule = &p->config.profile,
+		.profile = p->profile.active,
+		.profile_age_ms = p->profile.since_ms == 0 ? 0 : now_ms - p->profile.since_ms,
+		.read_share = kvl_profile_auto_share(&p->profile.counted),
+		.self_check = kvl_scorer_self_check(p->scorer),
+		.fleet = kvl_scorer_fleet(p->scorer),
+	};
+	return true;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ctrl/core/topology.h"
+#include "lib/score/profile.h"
 #include "lib/score/scorer.h"
 #include "lib/score/self_check.h"
 
@@ -31,8 +32,12 @@ struct kvl_scorer *kvl_scoring_of(const struct kvl_scoring *s, uint16_t node);
 const struct kvl_scorer_params *kvl_scoring_params(const struct kvl_scoring *s, uint16_t node);
 struct kvl_scored_node *kvl_scoring_node(const struct kvl_scoring *s, uint16_t node);
 
-/* What time does to all of them. Returns true when weights should be published. */
-bool kvl_scoring_tick(struct kvl_scoring *s, uint64_t now_ms);
+/* What the workers asked of a node since the last call: for `profile: auto`. */
+void kvl_scoring_count(struct kvl_scoring *s, uint16_t node, uint64_t reads, uint64_t writes);
+
+/* What time does to all of them, profiles included; the minute is of the operator's day. Returns
+ * true when weights should be published. */
+bool kvl_scoring_tick(struct kvl_scoring *s, uint32_t minute_of_day, uint64_t now_ms);
 
 /* Fills weights[KVL_CLASSES][count]; updates every node's reasons. */
 void kvl_scoring_weights(struct kvl_scoring *s, uint64_t now_ms, uint16_t *weights, uint32_t count);
@@ -40,3 +45,19 @@ void kvl_scoring_weights(struct kvl_scoring *s, uint64_t now_ms, uint16_t *weigh
 /* Pools whose scores no longer tell good nodes from bad (SPEC 6.8): their number, and the name of
  * one of them in *pool. */
 unsigned int kvl_scoring_alarms(const struct kvl_scoring *s, const char **pool);
+
+/* One pool, for those who look on; pointers are valid until the next change. */
+struct kvl_scoring_pool {
+	const char *name, *service; /* the service whose `scoring:` counts */
+	const struct kvl_scorer_params *params;
+	const struct kvl_profile_rule *rule;
+	enum kvl_profile profile; /* that applies now */
+	uint64_t profile_age_ms;
+	double read_share; /* of the last 5 minutes; NAN: too few requests */
+	const struct kvl_self_check *self_check;
+	const struct kvl_fleet *fleet;
+};
+
+/* The pool at place i, below KVL_SERVICES_MAX. False: there is none. */
+bool kvl_scoring_pool(const struct kvl_scoring *s, unsigned int i, uint64_t now_ms,
+	struct kvl_scoring_pool *pool);

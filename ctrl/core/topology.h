@@ -8,7 +8,8 @@
 /*
  * One revision of services and nodes, with numbers given and placements built: what changes rarely
  * and is large. Roots are made from it many times, whenever health or a next hop changes.
- * Immutable, reference-counted, control core only; workers see the placements through their root.
+ * Immutable but for services[].config.scoring, which no placement depends on (tune.h);
+ * reference-counted, control core only; workers see the placements through their root.
  */
 struct kvl_topology_service {
 	struct kvl_service_config config;

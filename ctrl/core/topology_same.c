@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ctrl/core/topology.h"
+#include "lib/model/scoring_fields.h"
 
 /* Field by field: what stands between them (padding, line numbers) is no difference. */
 
@@ -17,16 +18,6 @@ static bool node_same(const struct kvl_node_config *a, const struct kvl_node_con
 			       && strcmp(a->nexthop_port, b->nexthop_port) == 0));
 }
 
-static bool scoring_same(const struct kvl_scoring_config *a, const struct kvl_scoring_config *b)
-{
-	return a->model == b->model && a->choice == b->choice && a->write_heavy == b->write_heavy
-	       && a->temperature == b->temperature && a->min_share == b->min_share
-	       && a->ceiling_ms == b->ceiling_ms && a->baseline_ms == b->baseline_ms
-	       && a->cpu_threshold == b->cpu_threshold && a->io_threshold == b->io_threshold
-	       && a->queue_high == b->queue_high && a->reject_threshold == b->reject_threshold
-	       && a->low_score == b->low_score;
-}
-
 static bool service_same(const struct kvl_service_config *a, const struct kvl_service_config *b)
 {
 	return strcmp(a->name, b->name) == 0 && kvl_addr_eq(&a->address, &b->address)
@@ -36,7 +27,7 @@ static bool service_same(const struct kvl_service_config *a, const struct kvl_se
 	       && a->placement.replication == b->placement.replication
 	       && a->placement.vnodes == b->placement.vnodes
 	       && a->placement.seed == b->placement.seed && a->timeout_ms == b->timeout_ms
-	       && scoring_same(&a->scoring, &b->scoring) && a->keyless == b->keyless
+	       && kvl_scoring_same(&a->scoring, &b->scoring) && a->keyless == b->keyless
 	       && a->retries == b->retries && a->partial == b->partial
 	       && memcmp(&a->hash_rule, &b->hash_rule, sizeof(a->hash_rule)) == 0;
 }

@@ -9,6 +9,7 @@
 #include "lib/model/addr.h"
 #include "lib/ring/placement.h"
 #include "lib/ring/tag.h"
+#include "lib/score/profile_rule.h"
 
 /*
  * The configuration as the operator wrote it, typed and validated: the router's own settings, the
@@ -116,9 +117,14 @@ struct kvl_router_config {
  * the first one's counts.
  */
 struct kvl_scoring_config {
-	uint8_t model;    /* enum kvl_score_model; default penalty */
-	uint8_t choice;   /* enum kvl_choice; default least */
-	bool write_heavy; /* profile of the weighted model; default read-heavy */
+	uint8_t model;                   /* enum kvl_score_model; default penalty */
+	uint8_t choice;                  /* enum kvl_choice; default least */
+	struct kvl_profile_rule profile; /* default read-heavy for good */
+	bool capability; /* nodes' disk and NIC classes count (SPEC 4.4); default off */
+	/* Of the weighted model; NAN: the profile's. */
+	struct kvl_scoring_weights {
+		double capacity_free, load, latency, hit, network;
+	} weights;
 	double temperature, min_share;
 	double ceiling_ms, baseline_ms; /* 0: from the fleet */
 	double cpu_threshold, io_threshold, queue_high, reject_threshold;
@@ -239,6 +245,9 @@ struct kvl_config *kvl_config_parse(
 	const char *text, size_t len, const char *name, struct kvl_diags *diags);
 
 void kvl_config_free(struct kvl_config *config);
+
+/* A node's weight as the file takes it: 0, or -EINVAL with what it must be in why. */
+int kvl_node_weight_parse(const char *text, uint32_t *weight, char *why, size_t size);
 
 /* Appends a message, counting what does not fit. Also for later stages (ports, next hops). */
 __attribute__((format(printf, 3, 4))) void kvl_diag_add(

@@ -127,6 +127,44 @@ static const struct bad_case http_cases[] = {
 	{ALL "http: {prt: 80, port: 81}\n", {"E f:4:8: http.prt: unknown key; did you mean port?"}},
 };
 
+#define SCORED(scoring) \
+	PORTS NODES "services:\n- {name: s, address: 192.0.2.10, scoring: {" scoring "}}\n"
+#define PROFILE                                                                    \
+	"must be read-heavy, write-heavy, auto, or a schedule with rising times: " \
+	"08:00=read-heavy,20:00=write-heavy"
+#define AT_SCORING "E f:4:43: services[0].scoring"
+
+static const struct bad_case scoring_cases[] = {
+	{SCORED("cpu_threshold: 85"),
+		{"E f:4:59: services[0].scoring.cpu_threshold: 85: must be 0..1"}},
+	{SCORED("profile: heavy"), {"E f:4:53: services[0].scoring.profile: heavy: " PROFILE}},
+	{SCORED("profile: \"20:00=read-heavy,08:00=read-heavy\""),
+		{"E f:4:53: services[0].scoring.profile: "
+		 "20:00=read-heavy,08:00=read-heavy: " PROFILE}},
+	{SCORED("profile: [auto]"), {"E f:4:53: services[0].scoring.profile: must be a mapping"}},
+	{SCORED("profile: {}"), {"E f:4:53: services[0].scoring.profile: schedule is missing"}},
+	{SCORED("profile: {schedule: []}"),
+		{"E f:4:64: services[0].scoring.profile.schedule: must have at least one entry"}},
+	{SCORED("profile: {schedule: [{from: 8:00, profile: auto}]}"),
+		{"E f:4:72: services[0].scoring.profile.schedule[0].from: 8:00: must be a time of "
+		 "day, 00:00..23:59",
+			"E f:4:87: services[0].scoring.profile.schedule[0].profile: auto: must be "
+			"read-heavy or write-heavy"}},
+	{SCORED("profile: {schedule: [{from: 08:00, profile: read-heavy}, {from: 08:00, profile: "
+		"write-heavy}]}"),
+		{"E f:4:101: services[0].scoring.profile.schedule[1]: from: must be later than "
+		 "that of the entry before"}},
+	{SCORED("weights: {load: 11}"),
+		{"E f:4:60: services[0].scoring.weights.load: 11: must be 0..10, or profile"}},
+	{SCORED("weights: {lod: 1}"),
+		{"E f:4:54: services[0].scoring.weights.lod: unknown key; did you mean load?"}},
+	{SCORED("weights: {load: 0, capacity_free: 0, latency: 0, hit: 0}"),
+		{AT_SCORING ": weights: capacity_free, load, latency and hit: one must be above "
+			    "0"}},
+	{SCORED("capability: yes"),
+		{"E f:4:56: services[0].scoring.capability: yes: must be on or off"}},
+};
+
 static const struct bad_case port_cases[] = {
 	{SERVICES NODES, {"E f:1:1: ports is missing", "E f:1:12: services[0]: mode nat needs a "
 						       "port with a snat address, and none has"}},
@@ -356,6 +394,7 @@ static void case_run(const struct bad_case *c)
 RUN(yaml_cases)
 RUN(router_cases)
 RUN(http_cases)
+RUN(scoring_cases)
 RUN(port_cases)
 RUN(service_cases)
 RUN(node_cases)
@@ -384,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_yaml_cases),
 		cmocka_unit_test(test_router_cases),
 		cmocka_unit_test(test_http_cases),
+		cmocka_unit_test(test_scoring_cases),
 		cmocka_unit_test(test_port_cases),
 		cmocka_unit_test(test_service_cases),
 		cmocka_unit_test(test_node_cases),

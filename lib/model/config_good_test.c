@@ -30,6 +30,30 @@ static void address_expect(const struct kvl_addr *a, const char *want)
 	assert_string_equal(kvl_addr_format(a, text), want);
 }
 
+static void test_profile(void **state)
+{
+	struct kvl_config *c = parse(
+		"ports: [{name: p0, device: d, snat: 192.0.2.1}]\n"
+		"services:\n- {name: s, address: 192.0.2.10, scoring: {profile: {schedule: "
+		"[{from: 08:00, profile: read-heavy}, {from: \"20:30\", profile: write-heavy}]}, "
+		"weights: {load: 0.5, hit: profile}}}\n"
+		"- {name: t, address: 192.0.2.11, scoring: {profile: auto, capability: on}}\n"
+		"nodes: [{id: a, address: 10.0.0.1}]\n");
+	const struct kvl_scoring_config *s = &c->services[0].scoring, *t = &c->services[1].scoring;
+
+	assert_int_equal(diags.count, 0);
+	assert_int_equal(s->profile.by, KVL_PROFILE_SCHEDULE);
+	assert_int_equal(s->profile.schedule.count, 2);
+	assert_int_equal(s->profile.schedule.entries[1].from_minute, 20 * 60 + 30);
+	assert_int_equal(s->profile.schedule.entries[1].profile, KVL_PROFILE_WRITE_HEAVY);
+	assert_true(s->weights.load == 0.5);
+	assert_true(s->weights.hit != s->weights.hit); /* NAN: the profile's */
+	assert_false(s->capability);
+	assert_int_equal(t->profile.by, KVL_PROFILE_AUTO);
+	assert_true(t->capability);
+	kvl_config_free(c);
+}
+
 static void test_http(void **state)
 {
 	static const char rest[] = "ports: [{name: p0, device: d, snat: 192.0.2.1}]\n"
@@ -232,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_http),
+		cmocka_unit_test(test_profile),
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_alias),
 		cmocka_unit_test(test_bad_node_rest_stays),

@@ -111,3 +111,10 @@ void node_leave_out(struct draft *d, struct walk *w, struct node_draft *n, enum 
 	n->left_out = true;
 	d->nodes_rejected++;
 }
+
+int kvl_node_weight_parse(const char *text, uint32_t *weight, char *why, size_t size)
+{
+	const struct field *f = &node_fields[NODE_WEIGHT];
+
+	return f->set(f, text, weight, why, size);
+}

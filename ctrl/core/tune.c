@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctrl/core/log.h"
+#include "ctrl/core/tune.h"
+#include "lib/model/scoring_fields.h"
+#include "lib/ring/lookup.h"
+
+#define SAMPLE_KEYS 20000
+
+/* The topology's copy of a service is what roots and scorers are made from. */
+static void scoring_switch(struct kvl_router *r, const struct kvl_service_config *config)
+{
+	for (uint32_t i = 0; i < r->topology->service_count; i++)
+		if (strcmp(r->topology->services[i].config.name, config->name) == 0)
+			r->topology->services[i].config.scoring = config->scoring;
+	kvl_scoring_follow(
+		r->nodes.scoring, r->topology, &r->config->health, r->config->reports.interval_ms);
+	kvl_publisher_request(r->publisher);
+}
+
+void kvl_tune_service(struct kvl_router *r, struct kvl_service_config *config, uint32_t fields,
+	const struct kvl_scoring_config *now)
+{
+	kvl_overrides_set(&r->overrides, config, fields, now);
+	config->scoring = *now;
+	scoring_switch(r, config);
+}
+
+void kvl_tune_service_unset(
+	struct kvl_router *r, struct kvl_service_config *config, uint32_t fields)
+{
+	kvl_overrides_unset(&r->overrides, config, fields);
+	scoring_switch(r, config);
+}
+
+static uint32_t file_weight(const struct kvl_router *r, const struct kvl_node_config *config)
+{
+	const struct kvl_override_node *n = kvl_overrides_node(&r->overrides, config->id);
+
+	return n != NULL ? n->file : config->weight;
+}
+
+int kvl_tune_node(struct kvl_router *r, struct kvl_node_config *config, uint32_t weight, bool unset,
+	struct kvl_diags *diags)
+{
+	struct kvl_node_config before = *config;
+	int rc = 0;
+
+	if (unset)
+		weight = file_weight(r, config);
+	else if (r->overrides.node_count == KVL_OVERRIDES_NODES
+		 && kvl_overrides_node(&r->overrides, config->id) == NULL)
+		return -ENOSPC;
+	config->weight = weight;
+	if (weight != before.weight)
+		rc = kvl_router_rebuild(r, diags);
+	if (rc < 0) {
+		config->weight = before.weight;
+		return rc;
+	}
+	if (unset)
+		kvl_overrides_node_unset(&r->overrides, config->id);
+	else
+		kvl_overrides_node_set(&r->overrides, &before, weight);
+	kvl_log(KVL_LOG_NOTICE, "node %s: weight %u set, revision %lu", config->id, weight,
+		(unsigned long)r->topology->revision);
+	return 0;
+}
+
+static uint16_t owner(const struct kvl_topology_service *s, const char *key)
+{
+	uint64_t hash = kvl_placement_key_hash(
+		s->master, (const uint8_t *)key, strlen(key), s->config.placement.seed);
+
+	return kvl_placement_row(s->master, kvl_placement_find(s->master, hash))->node[0];
+}
+
+double kvl_tune_moved(
+	const struct kvl_topology *before, const struct kvl_topology *after, const char *service)
+{
+	const struct kvl_topology_service *a = kvl_topology_service(before, service);
+	const struct kvl_topology_service *b = kvl_topology_service(after, service);
+	unsigned int moved = 0;
+	char key[16];
+
+	if (a == NULL || b == NULL || a->nodes == 0 || b->nodes == 0)
+		return 0;
+	for (unsigned int i = 0; i < SAMPLE_KEYS; i++) {
+		snprintf(key, sizeof(key), "key:%u", i);
+		moved += owner(a, key) != owner(b, key);
+	}
+	return (double)moved / SAMPLE_KEYS;
+}
