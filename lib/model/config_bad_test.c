@@ -328,6 +328,27 @@ static const struct bad_case node_cases[] = {
 		{"E f:5:1: nodes: 2 nodes: router.max_nodes is 1"}},
 };
 
+static const struct bad_case special_cases[] = {
+	{PORTS NODES "services: [{name: s, address: 127.0.0.1}]\n",
+		{"E f:3:31: services[0].address: 127.0.0.1: must be a host's address, not a "
+		 "loopback one"}},
+	{PORTS NODES "services: [{name: s, address: \"::1\"}]\n",
+		{"E f:3:31: services[0].address: ::1: must be a host's address, not a loopback "
+		 "one"}},
+	{PORTS NODES "services: [{name: s, address: 224.0.0.9}]\n",
+		{"E f:3:31: services[0].address: 224.0.0.9: must be a host's address, not a "
+		 "multicast one"}},
+	{PORTS NODES "services: [{name: s, address: 0.0.0.0}]\n",
+		{"E f:3:31: services[0].address: 0.0.0.0: must be a host's address, not the "
+		 "unspecified one"}},
+	{NODE_B "{id: b, address: 127.1.2.3}\n",
+		{"N f:5:20: nodes[1].address: 127.1.2.3: must be a host's address, not a loopback "
+		 "one" LEFT_B}},
+	{"ports: [{name: a, device: d, snat: 127.0.0.1}]\n" NODES,
+		{"E f:1:36: ports[0].snat: 127.0.0.1: must be a host's address, not a loopback "
+		 "one"}},
+};
+
 static const struct bad_case pool_cases[] = {
 	{PORTS SERVICES, {"w f:2:12: services[0]: no node in pool default"}},
 	{PORTS NODES,
@@ -398,6 +419,7 @@ RUN(scoring_cases)
 RUN(port_cases)
 RUN(service_cases)
 RUN(node_cases)
+RUN(special_cases)
 RUN(pool_cases)
 
 /* All faults of a file are told, and counted beyond the number kept. */
@@ -427,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_port_cases),
 		cmocka_unit_test(test_service_cases),
 		cmocka_unit_test(test_node_cases),
+		cmocka_unit_test(test_special_cases),
 		cmocka_unit_test(test_pool_cases),
 		cmocka_unit_test(test_many_faults),
 	};

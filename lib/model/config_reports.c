@@ -46,7 +46,7 @@ static void keys_walk(struct walk *w, yaml_node_t *value, const char *path, void
 }
 
 static const struct field reports_fields[] = {
-	{"address", set_address, AT(struct kvl_reports_config, address)},
+	{"address", set_listen, AT(struct kvl_reports_config, address)},
 	{"port", set_uint, AT(struct kvl_reports_config, port), .min = 1, .max = UINT16_MAX},
 	{"interval_ms", set_uint, AT(struct kvl_reports_config, interval_ms), .min = 100,
 		.max = 60000},

@@ -114,7 +114,7 @@ int set_choice(const struct field *f, const char *text, void *to, char *why, siz
 /* What no host can have as its own address. */
 static const char *address_special(const struct kvl_addr *a)
 {
-	static const struct kvl_addr unspecified;
+	static const struct kvl_addr unspecified, loopback = {.bytes = {[15] = 1}};
 	const uint32_t v4 = kvl_addr_v4(a);
 
 	if (kvl_addr_is_v4(a)) {
@@ -122,10 +122,12 @@ static const char *address_special(const struct kvl_addr *a)
 
 		return v4 == 0            ? "the unspecified"
 		       : v4 == UINT32_MAX ? "the broadcast"
+		       : b[0] == 127      ? "a loopback" /* this host's own, to itself */
 		       : b[0] >> 4 == 0xe ? "a multicast"
 					  : NULL;
 	}
 	return kvl_addr_eq(a, &unspecified) ? "the unspecified"
+	       : kvl_addr_eq(a, &loopback)  ? "a loopback"
 	       : a->bytes[0] == 0xff        ? "a multicast"
 	       : a->bytes[0] == 0xfe && a->bytes[1] >> 6 == 2
 		       ? "a link-local" /* means nothing without its interface */
@@ -148,6 +150,19 @@ int set_address(const struct field *f, const char *text, void *to, char *why, si
 	}
 	memcpy(to, &addr, sizeof(addr));
 	return 0;
+}
+
+int set_listen(const struct field *f, const char *text, void *to, char *why, size_t size)
+{
+	struct kvl_addr addr;
+	const bool good = kvl_addr_parse(text, &addr) == 0;
+
+	if (good && (kvl_addr_is_v4(&addr) ? addr.bytes[12] >> 4 < 0xe : addr.bytes[0] != 0xff)) {
+		memcpy(to, &addr, sizeof(addr));
+		return 0;
+	}
+	snprintf(why, size, "must be a numeric IP address of this host, or 0.0.0.0 for all");
+	return -EINVAL;
 }
 
 int set_mac(const struct field *f, const char *text, void *to, char *why, size_t size)

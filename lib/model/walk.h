@@ -97,6 +97,8 @@ int set_name(const struct field *f, const char *text, void *to, char *why, size_
 int set_text(const struct field *f, const char *text, void *to, char *why, size_t size);
 int set_choice(const struct field *f, const char *text, void *to, char *why, size_t size);
 int set_address(const struct field *f, const char *text, void *to, char *why, size_t size);
+/* Where this host listens: unlike a service's address it may be loopback, or any. */
+int set_listen(const struct field *f, const char *text, void *to, char *why, size_t size);
 int set_mac(const struct field *f, const char *text, void *to, char *why, size_t size);
 
 #define AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
