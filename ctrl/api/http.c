@@ -2,7 +2,6 @@
 #include "ctrl/api/http.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +15,8 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/listener.h>
+
+#include "lib/model/endpoint.h"
 
 #define BACKLOG         16
 #define ACCEPT_PAUSE_MS 100 /* out of descriptors: the backlog keeps who comes */
@@ -336,31 +337,13 @@ static void on_resume(evutil_socket_t fd, short what, void *ctx)
 	evconnlistener_enable(http->accept);
 }
 
-static socklen_t address_fill(
-	struct sockaddr_storage *to, const struct kvl_addr *address, uint16_t port)
-{
-	struct sockaddr_in6 *v6 = (void *)to;
-	struct sockaddr_in *v4 = (void *)to;
-
-	memset(to, 0, sizeof(*to));
-	if (kvl_addr_is_v4(address)) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons(port);
-		v4->sin_addr.s_addr = kvl_addr_v4(address);
-		return sizeof(*v4);
-	}
-	v6->sin6_family = AF_INET6;
-	v6->sin6_port = htons(port);
-	memcpy(&v6->sin6_addr, address->bytes, sizeof(address->bytes));
-	return sizeof(*v6);
-}
-
 struct kvl_http *kvl_http_new(struct event_base *base, const struct kvl_addr *address,
 	uint16_t port, const struct kvl_http_page *pages, void *ctx)
 {
 	struct kvl_http *http = calloc(1, sizeof(*http));
-	struct sockaddr_storage own;
-	socklen_t len = address_fill(&own, address, port);
+	const struct kvl_endpoint endpoint = {.address = *address, .port = port};
+	union kvl_sockaddr own;
+	socklen_t len = kvl_sockaddr_write(&endpoint, &own);
 	int rc;
 
 	if (http == NULL)
@@ -373,8 +356,8 @@ struct kvl_http *kvl_http_new(struct event_base *base, const struct kvl_addr *ad
 	errno = ENOMEM;
 	http->resume = evtimer_new(base, on_resume, http);
 	http->accept = evconnlistener_new_bind(base, on_accept, http,
-		LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, BACKLOG,
-		(struct sockaddr *)&own, (int)len);
+		LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, BACKLOG, &own.sa,
+		(int)len);
 	if (http->resume == NULL || http->accept == NULL) {
 		rc = errno;
 		kvl_http_free(http);
@@ -400,13 +383,13 @@ void kvl_http_free(struct kvl_http *http)
 
 uint16_t kvl_http_port(const struct kvl_http *http)
 {
-	struct sockaddr_storage own;
+	struct kvl_endpoint endpoint = {0};
+	union kvl_sockaddr own;
 	socklen_t len = sizeof(own);
 
-	if (getsockname(evconnlistener_get_fd(http->accept), (struct sockaddr *)&own, &len) < 0)
-		return 0;
-	/* At the same place in both families. */
-	return ntohs(((struct sockaddr_in *)(void *)&own)->sin_port);
+	if (getsockname(evconnlistener_get_fd(http->accept), &own.sa, &len) == 0)
+		kvl_sockaddr_read(&own.sa, &endpoint);
+	return endpoint.port;
 }
 
 struct kvl_http_counters kvl_http_counters(const struct kvl_http *http)

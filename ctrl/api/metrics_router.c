@@ -121,6 +121,8 @@ static void topology(FILE *out, const struct kvl_router *r)
 		"Roots that could not be published.");
 	one(out, "kvlane_nodes", "gauge", present, "Nodes of the topology.");
 	one(out, "kvlane_nodes_eligible", "gauge", r->nodes.eligible, "Nodes that may be chosen.");
+	one(out, "kvlane_log_suppressed_total", "counter", (double)r->nodes.log_suppressed,
+		"Log lines about nodes' states that were not logged, for there were too many.");
 	one(out, "kvlane_scoring_alarms", "gauge", kvl_scoring_alarms(r->nodes.scoring, &pool),
 		"Pools whose scores no longer follow what is observed.");
 	metrics_family(

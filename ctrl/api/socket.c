@@ -24,7 +24,9 @@ struct client {
 	struct kvl_api *api;
 	struct bufferevent *bev;
 	enum kvl_api_role role;
-	bool ended; /* nothing more will be read: answer what is there, then close */
+	bool ended;          /* nothing more will be read: answer what is there, then close */
+	struct event *drain; /* not NULL: what comes is dropped; fires when that has to end */
+	size_t drained;      /* bytes */
 };
 
 struct kvl_api {
@@ -105,6 +107,8 @@ static void drop_client(struct client *client)
 {
 	LIST_REMOVE(client, link);
 	client->api->count--;
+	if (client->drain != NULL)
+		event_free(client->drain);
 	bufferevent_free(client->bev);
 	free(client);
 }
@@ -143,6 +147,35 @@ static void answer_input(struct client *client, size_t line_len)
 	send_reply(client, reply, len);
 }
 
+static void on_drain_end(evutil_socket_t fd, short what, void *ctx)
+{
+	drop_client(ctx);
+}
+
+/* Reads on without looking, until the client closes. */
+static void start_drain(struct client *client)
+{
+	static const struct timeval limit = {
+		.tv_sec = KVL_API_DRAIN_MS / 1000, .tv_usec = KVL_API_DRAIN_MS % 1000 * 1000};
+
+	client->drain =
+		evtimer_new(evconnlistener_get_base(client->api->accept), on_drain_end, client);
+	if (client->drain != NULL)
+		evtimer_add(client->drain, &limit);
+	else
+		end_client(client);
+}
+
+static void drain_input(struct client *client)
+{
+	struct evbuffer *in = bufferevent_get_input(client->bev);
+
+	client->drained += evbuffer_get_length(in);
+	evbuffer_drain(in, SIZE_MAX);
+	if (client->drained > KVL_API_DRAIN_BYTES)
+		drop_client(client);
+}
+
 static void refuse_long_line(struct client *client)
 {
 	struct evbuffer *in = bufferevent_get_input(client->bev);
@@ -153,7 +186,7 @@ static void refuse_long_line(struct client *client)
 	kvl_message_fail(
 		&error, KVL_CODE_TOO_LONG, "request longer than %u bytes", KVL_MESSAGE_REQUEST_MAX);
 	evbuffer_drain(in, evbuffer_get_length(in));
-	end_client(client);
+	start_drain(client);
 	reply = kvl_message_error_format(KVL_MESSAGE_ID_NONE, &error, &len);
 	send_reply(client, reply, len);
 }
@@ -188,14 +221,32 @@ static void serve(struct client *client)
 
 static void on_data(struct bufferevent *bev, void *ctx)
 {
-	serve(ctx);
+	struct client *client = ctx;
+
+	if (client->drain != NULL)
+		drain_input(client);
+	else
+		serve(client);
+}
+
+/* The client has taken its reply; one that was refused is told that there is no more. */
+static void on_written(struct bufferevent *bev, void *ctx)
+{
+	struct client *client = ctx;
+
+	if (client->drain != NULL)
+		shutdown(bufferevent_getfd(bev), SHUT_WR);
+	else
+		serve(client);
 }
 
 static void on_event(struct bufferevent *bev, short what, void *ctx)
 {
 	struct client *client = ctx;
 
-	if ((what & BEV_EVENT_EOF) && (what & BEV_EVENT_READING)) {
+	if (client->drain != NULL) {
+		drop_client(client);
+	} else if ((what & BEV_EVENT_EOF) && (what & BEV_EVENT_READING)) {
 		client->ended = true; /* half closed perhaps: it may still wait for its answers */
 		serve(client);
 	} else if ((what & BEV_EVENT_TIMEOUT) && (what & BEV_EVENT_READING)
@@ -235,7 +286,7 @@ static int add_client(struct kvl_api *api, int fd)
 	client->role = role_of(fd);
 	LIST_INSERT_HEAD(&api->clients, client, link);
 	api->count++;
-	bufferevent_setcb(client->bev, on_data, on_data, on_event, client);
+	bufferevent_setcb(client->bev, on_data, on_written, on_event, client);
 	bufferevent_setwatermark(client->bev, EV_READ, 0, KVL_MESSAGE_REQUEST_MAX);
 	bufferevent_set_timeouts(client->bev, &idle, &idle);
 	bufferevent_enable(client->bev, EV_READ | EV_WRITE);

@@ -11,7 +11,9 @@
  *
  * Bounds, and what happens at them:
  *   clients        KVL_API_CLIENTS_MAX; one more is told "busy" and closed
- *   a request      KVL_MESSAGE_REQUEST_MAX; told "too_long" and closed, since the line is lost
+ *   a request      KVL_MESSAGE_REQUEST_MAX; told "too_long" and closed, since the line is lost. What
+ *                  the client still writes of it is read and dropped, KVL_API_DRAIN_BYTES and
+ *                  KVL_API_DRAIN_MS at most, so that it comes to read its answer
  *   a reply        KVL_MESSAGE_REPLY_MAX; "too_long" in its place
  *   replies unread the next request of a client is not read before it has taken its last reply
  *   idle           KVL_API_IDLE_S without a request, or without taking a byte of a reply: closed
@@ -22,6 +24,8 @@
  */
 #define KVL_API_CLIENTS_MAX 32
 #define KVL_API_IDLE_S      60
+#define KVL_API_DRAIN_BYTES (4u << 20)
+#define KVL_API_DRAIN_MS    2000
 #define KVL_API_SOCKET_MODE 0660
 
 enum kvl_api_role {

@@ -239,6 +239,45 @@ static void test_too_long(void **state)
 }
 
 /* Requests are not worked off for a client that takes no replies, and none is lost. */
+/* One that writes all of an endless line before it reads learns why, and is not cut off before. */
+static void test_much_too_long(void **state)
+{
+	static char block[1 << 20];
+	int fd = connect_to(path);
+
+	memset(block, 'x', sizeof(block));
+	for (unsigned int i = 0; i < KVL_API_DRAIN_BYTES / sizeof(block) - 1; i++)
+		assert_int_equal(send(fd, block, sizeof(block), MSG_NOSIGNAL), sizeof(block));
+	assert_starts(take(fd), "{\"v\":1,\"id\":null,\"error\":{\"code\":\"too_long\"");
+	assert_string_equal(take(fd), "");
+	close(fd);
+	test_answers(state);
+}
+
+/* That too has an end: bytes, or time. */
+static void test_endless(void **state)
+{
+	static char block[1 << 20];
+	int fd = connect_to(path), quiet = connect_to(path);
+	unsigned int i = 0;
+
+	memset(block, 'x', sizeof(block));
+	while (i < 4 * KVL_API_DRAIN_BYTES / sizeof(block)
+		&& send(fd, block, sizeof(block), MSG_NOSIGNAL) == sizeof(block))
+		i++;
+	assert_true(i >= KVL_API_DRAIN_BYTES / sizeof(block));
+	assert_true(i < 2 * KVL_API_DRAIN_BYTES / sizeof(block));
+	close(fd);
+	assert_int_equal(
+		send(quiet, block, KVL_MESSAGE_REQUEST_MAX, MSG_NOSIGNAL), KVL_MESSAGE_REQUEST_MAX);
+	assert_starts(take(quiet), "{\"v\":1,\"id\":null,\"error\":{\"code\":\"too_long\"");
+	assert_string_equal(take(quiet), "");
+	while (send(quiet, "x", 1, MSG_NOSIGNAL) == 1) /* until it is closed */
+		usleep(10000);
+	assert_int_equal(errno, EPIPE);
+	close(quiet);
+}
+
 static void test_slow_reader(void **state)
 {
 	int fd = connect_to(path);
@@ -379,6 +418,8 @@ int main(void)
 		TEST(test_answers),
 		TEST(test_half_closed),
 		TEST(test_too_long),
+		TEST(test_much_too_long),
+		TEST(test_endless),
 		TEST(test_slow_reader),
 		TEST(test_many_clients),
 		TEST(test_gone_reader),

@@ -18,7 +18,8 @@ struct kvl_health_watch {
 	struct event *timer;
 };
 
-static void change_log(const struct kvl_node *node)
+/* A node that flaps does not fill the log: its lines are limited, and what is left out is counted. */
+static void change_log(const struct kvl_node *node, uint32_t suppressed)
 {
 	static const char *const words[KVL_HEALTH_STATES] = {
 		[KVL_HEALTH_HEALTHY] = "healthy",
@@ -28,18 +29,34 @@ static void change_log(const struct kvl_node *node)
 		[KVL_HEALTH_COOLDOWN] = "cooldown: low scores",
 	};
 
-	kvl_log(KVL_LOG_NOTICE, "node %s: %s", node->config.id, words[node->scored->health.state]);
+	if (suppressed == 0)
+		kvl_log(KVL_LOG_NOTICE, "node %s: %s", node->config.id,
+			words[node->scored->health.state]);
+	else
+		kvl_log(KVL_LOG_NOTICE, "node %s: %s (%u changes before were not logged)",
+			node->config.id, words[node->scored->health.state], suppressed);
 }
 
 /* A node that goes or comes is published at once, not with the next scores. */
 static void state_note(struct kvl_health_watch *watch, uint16_t number)
 {
-	struct kvl_node *node = &watch->router->nodes.list[number];
+	struct kvl_nodes *nodes = &watch->router->nodes;
+	struct kvl_node *node = &nodes->list[number];
+	uint32_t suppressed;
 
-	if (node->scored == NULL || node->scored->health.state == node->told)
+	if (node->scored == NULL)
 		return;
+	if (node->scored->health.state == node->told) {
+		/* The last word about it was held back. */
+		if (kvl_log_limit_due(&node->log, kvl_now_ms(), &suppressed))
+			change_log(node, suppressed);
+		return;
+	}
 	node->told = node->scored->health.state;
-	change_log(node);
+	if (kvl_log_limit_pass(&node->log, kvl_now_ms(), &suppressed))
+		change_log(node, suppressed);
+	else
+		nodes->log_suppressed++;
 	kvl_publisher_request(watch->router->publisher);
 }
 

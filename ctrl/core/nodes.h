@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
+#include "ctrl/core/log_limit.h"
 #include "ctrl/core/neighbours.h"
 #include "ctrl/core/scoring.h"
 #include "ctrl/core/tally.h"
@@ -22,7 +23,8 @@ struct kvl_node {
 	uint16_t egress; /* index of the router's port */
 
 	struct kvl_scored_node *scored; /* the scorer's; NULL: no service uses its pool */
-	enum kvl_health_state told;     /* last one that was logged */
+	enum kvl_health_state told;     /* last one that was noted */
+	struct kvl_log_limit log;       /* of lines about it */
 	const char *unreachable;        /* why there is no way to it; NULL: there is */
 	const char *reason;             /* why it is not eligible, for people; NULL: it is */
 
@@ -37,6 +39,7 @@ struct kvl_nodes {
 	uint32_t max;
 	uint32_t count; /* highest number in use + 1 */
 	uint32_t eligible;
+	uint64_t log_suppressed; /* lines about nodes that were not logged */
 	const struct kvl_port *ports;
 	uint16_t port_count;
 	struct kvl_scoring *scoring;
