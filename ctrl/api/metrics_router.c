@@ -130,6 +130,11 @@ static void topology(FILE *out, const struct kvl_router *r)
 	for (uint32_t i = 0; i < t->service_count; i++)
 		labelled(out, "kvlane_service_tokens", "service", t->services[i].config.name,
 			kvl_placement_tokens(t->services[i].master));
+	metrics_family(out, "kvlane_service_keys_moved", "gauge",
+		"Share of the keys whose first node the last revision changed, 0..1.");
+	for (uint32_t i = 0; i < t->service_count; i++)
+		fprintf(out, "kvlane_service_keys_moved{service=\"%s\"} %.15g\n",
+			t->services[i].config.name, t->services[i].moved);
 	metrics_family(out, "kvlane_service_nodes", "gauge", "Nodes of the service's pool.");
 	for (uint32_t i = 0; i < t->service_count; i++)
 		labelled(out, "kvlane_service_nodes", "service", t->services[i].config.name,

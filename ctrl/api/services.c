@@ -8,7 +8,7 @@ static json_t *service_object(const struct kvl_topology_service *s)
 	const struct kvl_service_config *c = &s->config;
 
 	return json_pack(
-		"{s:s, s:i, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:i, s:s, s:s, s:i, s:i, s:o}",
+		"{s:s, s:i, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:i, s:s, s:s, s:i, s:i, s:o, s:f}",
 		"name", c->name, "number", (int)s->number, "address",
 		kvl_json_endpoint(&c->address, c->port), "mode",
 		c->mode == KVL_MODE_NAT ? "nat" : "dsr", "placement",
@@ -18,7 +18,7 @@ static json_t *service_object(const struct kvl_topology_service *s)
 		c->keyless == KVL_KEYLESS_LOCAL ? "local" : "round_robin", "partial",
 		c->partial == KVL_PARTIAL_MISS ? "miss" : "error", "nodes", (int)s->nodes, "tokens",
 		(int)kvl_placement_tokens(s->master), "digest",
-		kvl_json_hex(kvl_placement_digest(s->master)));
+		kvl_json_hex(kvl_placement_digest(s->master)), "moved", s->moved);
 }
 
 json_t *kvl_command_services(void *ctx, const json_t *params, struct kvl_message_error *error)

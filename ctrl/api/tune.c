@@ -205,18 +205,16 @@ static json_t *service_set(struct kvl_router *r, const char *name, const json_t 
 	return service_answer(r, c, fields);
 }
 
-static json_t *moved_list(
-	const struct kvl_router *r, const struct kvl_topology *before, const char *pool)
+static json_t *moved_list(const struct kvl_router *r, const char *pool)
 {
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < r->topology->service_count; i++) {
-		const struct kvl_service_config *s = &r->topology->services[i].config;
+		const struct kvl_topology_service *s = &r->topology->services[i];
 
-		if (strcmp(s->pool, pool) == 0)
-			json_array_append_new(
-				list, json_pack("{s:s, s:f}", "service", s->name, "moved",
-					      kvl_tune_moved(before, r->topology, s->name)));
+		if (strcmp(s->config.pool, pool) == 0)
+			json_array_append_new(list, json_pack("{s:s, s:f}", "service",
+							    s->config.name, "moved", s->moved));
 	}
 	return list;
 }
@@ -234,29 +232,23 @@ static json_t *node_change(struct kvl_router *r, struct kvl_node_config *c, uint
 	bool unset, struct kvl_message_error *error)
 {
 	static struct kvl_diags diags; /* large */
-	struct kvl_topology *before = kvl_topology_get(r->topology);
-	json_t *result;
+	uint64_t before = r->topology->revision;
 	int rc;
 
 	diags = (struct kvl_diags){0};
 	rc = kvl_tune_node(r, c, weight, unset, &diags);
-	if (rc == -ENOSPC) {
-		kvl_topology_put(before);
+	if (rc == -ENOSPC)
 		return kvl_message_fail(error, KVL_CODE_BUSY,
 			"%d nodes' weights are set already: unset one, or write it to the file",
 			KVL_OVERRIDES_NODES);
-	}
 	if (rc < 0) {
-		kvl_topology_put(before);
 		error->details = texts_list(&diags);
 		return kvl_message_fail(error, KVL_CODE_CONFIG,
 			"no placement can be built with this weight; the one before stays");
 	}
-	result = json_pack("{s:s, s:I, s:o, s:o}", "node", c->id, "revision",
+	return json_pack("{s:s, s:I, s:o, s:o}", "node", c->id, "revision",
 		(json_int_t)r->topology->revision, "fields", weight_list(r, c), "moved",
-		moved_list(r, before, c->pool));
-	kvl_topology_put(before);
-	return result;
+		r->topology->revision == before ? json_array() : moved_list(r, c->pool));
 }
 
 static json_t *node_set(

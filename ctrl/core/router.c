@@ -279,6 +279,8 @@ static void topology_switch(struct kvl_router *r, struct kvl_topology *t)
 	struct kvl_topology *old = r->topology;
 
 	r->topology = t;
+	for (uint32_t i = 0; old != NULL && i < t->service_count; i++)
+		t->services[i].moved = kvl_topology_moved(old, &t->services[i]);
 	if (kvl_scoring_follow(
 		    r->nodes.scoring, t, &r->config->health, r->config->reports.interval_ms)
 		< 0)

@@ -16,6 +16,7 @@ struct kvl_topology_service {
 	uint16_t number;
 	uint32_t nodes;                     /* members of its pool */
 	const struct kvl_placement *master; /* the control core's own copy */
+	double moved; /* share of the keys whose first node the last revision changed */
 };
 
 struct kvl_topology {
@@ -51,6 +52,10 @@ struct kvl_topology *kvl_topology_new(const struct kvl_config *config,
 
 struct kvl_topology *kvl_topology_get(struct kvl_topology *t);
 void kvl_topology_put(struct kvl_topology *t);
+
+/* The share of sample keys that have another first node in `after` than in the topology before. */
+double kvl_topology_moved(
+	const struct kvl_topology *before, const struct kvl_topology_service *after);
 
 /* Whether two configurations give the same services and nodes. */
 bool kvl_topology_same(const struct kvl_config *a, const struct kvl_config *b);

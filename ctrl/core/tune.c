@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ctrl/core/log.h"
 #include "ctrl/core/tune.h"
-#include "lib/model/scoring_fields.h"
-#include "lib/ring/lookup.h"
-
-#define SAMPLE_KEYS 20000
 
 /* The topology's copy of a service is what roots and scorers are made from. */
 static void scoring_switch(struct kvl_router *r, const struct kvl_service_config *config)
@@ -68,29 +63,4 @@ int kvl_tune_node(struct kvl_router *r, struct kvl_node_config *config, uint32_t
 	kvl_log(KVL_LOG_NOTICE, "node %s: weight %u set, revision %lu", config->id, weight,
 		(unsigned long)r->topology->revision);
 	return 0;
-}
-
-static uint16_t owner(const struct kvl_topology_service *s, const char *key)
-{
-	uint64_t hash = kvl_placement_key_hash(
-		s->master, (const uint8_t *)key, strlen(key), s->config.placement.seed);
-
-	return kvl_placement_row(s->master, kvl_placement_find(s->master, hash))->node[0];
-}
-
-double kvl_tune_moved(
-	const struct kvl_topology *before, const struct kvl_topology *after, const char *service)
-{
-	const struct kvl_topology_service *a = kvl_topology_service(before, service);
-	const struct kvl_topology_service *b = kvl_topology_service(after, service);
-	unsigned int moved = 0;
-	char key[16];
-
-	if (a == NULL || b == NULL || a->nodes == 0 || b->nodes == 0)
-		return 0;
-	for (unsigned int i = 0; i < SAMPLE_KEYS; i++) {
-		snprintf(key, sizeof(key), "key:%u", i);
-		moved += owner(a, key) != owner(b, key);
-	}
-	return (double)moved / SAMPLE_KEYS;
 }

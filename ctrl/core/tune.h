@@ -26,7 +26,3 @@ void kvl_tune_service_unset(
  */
 int kvl_tune_node(struct kvl_router *r, struct kvl_node_config *config, uint32_t weight, bool unset,
 	struct kvl_diags *diags);
-
-/* Which share of sample keys has another first node now; services are the same by name. */
-double kvl_tune_moved(
-	const struct kvl_topology *before, const struct kvl_topology *after, const char *service);

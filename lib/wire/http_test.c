@@ -100,10 +100,10 @@ static void test_bad(void **state)
 static void test_many_headers(void **state)
 {
 	char text[1024];
-	int n = sprintf(text, "GET / HTTP/1.1\r\n");
+	size_t n = (size_t)snprintf(text, sizeof(text), "GET / HTTP/1.1\r\n");
 
 	for (int i = 0; i < KVL_HTTP_HEADERS_MAX; i++)
-		n += sprintf(text + n, "A%d: b\r\n", i);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "A%d: b\r\n", i);
 	strcpy(text + n, "\r\n");
 	assert_int_equal(parse(text), 0);
 	strcpy(text + n, "One: more\r\n\r\n");

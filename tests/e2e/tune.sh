@@ -86,6 +86,8 @@ check "a weight changes the placement" test "$(field 'r["revision"]' <"$RUN/set"
 check "by about an eighth of the keys" test "$(field '[0.05 < m["moved"] < 0.2 for m in r["moved"]]' <"$RUN/set")" = "[True, True]"
 weight_of() { ctl nodes --json | field "[n['weight'] for n in r['nodes'] if n['id'] == 'n3'][0]"; }
 check "nodes show it" test "$(weight_of)" = 50
+check "services say how much has moved" test "$(ctl services --json | field '[s["moved"] for s in r["services"]]')" = \
+	"$(field '[m["moved"] for m in r["moved"]]' <"$RUN/set")"
 check "a bad weight is refused" test "$(ctl set --node n3 weight=0 2>&1)" = "kvlanectl: set: weight: must be 1..10000 (params)"
 topology_write 1 2 4
 check "its node goes" ctl reload
@@ -120,6 +122,16 @@ check "windows, states and classes of one node" test "$(ctl scores --node n1 --j
 	'(len(r["nodes"]), sorted(r["nodes"][0]["windows"]), len(r["nodes"][0]["classes"]), r["nodes"][0]["history"]["rejects"] > 0, r["nodes"][0]["health"]["state"] != "")')" = \
 	"(1, ['failures', 'p95_us', 'p99_us', 'rejects'], 8, True, True)"
 check "as a table" test "$(ctl scores --node n1 | grep -cE '^(rejects|read_hot_large|last 5 minutes:|state )')" = 4
+check "scores of 4096 nodes fit an answer" python3 - "$SOCKET" <<'PY'
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(10)
+s.connect(sys.argv[1])
+s.sendall(b'{"v":1,"id":1,"method":"scores"}\n')
+line = s.makefile().readline()
+print("%d bytes for 4 nodes" % len(line))
+assert len(line) / 4 * 4096 < 8 << 20
+PY
 check "route shows the terms of each candidate" test "$(ctl route k --service cache --json |
 	field 'all("terms" in c and "stale" in c and "probability" in c for c in r["candidates"])')" = True
 stop load
