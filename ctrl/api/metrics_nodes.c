@@ -31,7 +31,9 @@ TALLY(misses)
 TALLY(errors)
 TALLY(rejects)
 TALLY(timeouts)
+TALLY(refused)
 TALLY(late)
+TALLY(writes)
 TALLY(in_flight)
 #undef TALLY
 
@@ -78,6 +80,9 @@ static const struct metric metrics[] = {
 	{"kvlane_node_errors_total", "counter", "Replies that blame the request.", errors},
 	{"kvlane_node_rejects_total", "counter", "Replies of SERVER_ERROR and the like.", rejects},
 	{"kvlane_node_timeouts_total", "counter", "Requests not answered in time.", timeouts},
+	{"kvlane_node_refused_total", "counter", "ICMP errors believed.", refused},
+	{"kvlane_node_writes_total", "counter", "Of the requests: those that are no reads.",
+		writes},
 	{"kvlane_node_late_total", "counter", "Replies after their time.", late},
 	{"kvlane_node_in_flight", "gauge", "Requests waiting for their reply.", in_flight},
 	{"kvlane_node_eligible", "gauge", "1 when requests may go there.", eligible},

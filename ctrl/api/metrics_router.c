@@ -27,6 +27,8 @@ static void packets(FILE *out, const struct kvl_counters *c)
 		"Packets made for parts and merged replies.");
 	one(out, "kvlane_packets_absorbed_total", "counter", (double)c->absorbed,
 		"Packets taken apart or merged.");
+	one(out, "kvlane_packets_held", "gauge", (double)kvl_counters_held(c),
+		"In + created - out - absorbed - drops.");
 	metrics_family(out, "kvlane_drops_total", "counter", "Packets dropped, by reason.");
 	for (unsigned int i = 0; i < KVL_DROP_COUNT; i++)
 		labelled(out, "kvlane_drops_total", "reason", kvl_drop_name(i), c->drops[i]);
@@ -39,6 +41,10 @@ static void requests(FILE *out, const struct kvl_counters *c)
 	one(out, "kvlane_replies_total", "counter", (double)c->replies, "Replies from nodes.");
 	one(out, "kvlane_timeouts_total", "counter", (double)c->timeouts,
 		"Requests that no node answered in time.");
+	one(out, "kvlane_timeouts_refused_total", "counter", (double)c->refused,
+		"Of them: because ICMP said that their node cannot be reached.");
+	one(out, "kvlane_quiet_expired_total", "counter", (double)c->quiet_expired,
+		"Quiet requests let go: neither timeouts nor losses.");
 	one(out, "kvlane_fallbacks_total", "counter", (double)c->fallbacks,
 		"Requests sent to a candidate that is not the first of its row.");
 	one(out, "kvlane_pending", "gauge", (double)c->pending, "Requests in flight.");
