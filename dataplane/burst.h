@@ -19,8 +19,8 @@
  * A burst on its way through the stages. Each stage walks a list of packets and keeps in it those
  * that go on: a packet is in exactly one list, or dropped and counted.
  *
- *	requests: classify -> parse -> lookup -> choose -> track -> rewrite -> transmit
- *	replies:  classify -> match -> account -> rewrite -> transmit
+ *	requests: classify -> (admit) -> parse -> lookup -> choose -> track -> rewrite -> transmit
+ *	replies:  classify -> match -> account -> (admit) -> rewrite -> transmit
  *	errors:   classify -> refuse (ICMP errors about requests)
  *	answers:  (parse, choose, track) -> answer -> transmit
  *	odd:      parse -> odd: split, answered locally, or back among the requests

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "dataplane/admit.h"
 #include "dataplane/message.h"
 #include "lib/proto/part.h"
 
@@ -116,24 +117,24 @@ static void command_add(struct kvl_message *msg, uint32_t first, bool failed, bo
 }
 
 /* Equal keys are asked once, so a few bytes of request could ask for any amount of reply. */
-static void huge_send(struct kvl_worker *w, const struct kvl_merge *m, const struct kvl_part *part)
+static void huge_send(struct kvl_message *msg, const struct kvl_part *part)
 {
 	struct kvl_request req = part_request(part);
 	uint8_t text[KVL_UNANSWERED_MAX];
-	struct kvl_message msg;
-	size_t len = kvl_command_answer(KVL_REQUEST_REPLY_HUGE, &req, m->request + part->off, text);
+	size_t len =
+		kvl_command_answer(KVL_REQUEST_REPLY_HUGE, &req, msg->m->request + part->off, text);
 
-	kvl_count(&w->counters.answered[KVL_REQUEST_REPLY_HUGE], 1);
-	kvl_message_begin(&msg, w, m);
-	kvl_message_add(&msg, text, len);
-	if (!kvl_message_measured(&msg))
+	kvl_count(&msg->w->counters.answered[KVL_REQUEST_REPLY_HUGE], 1);
+	kvl_message_begin(msg, msg->w, msg->m);
+	kvl_message_add(msg, text, len);
+	if (!kvl_message_measured(msg))
 		return;
-	kvl_message_add(&msg, text, len);
-	kvl_message_end(&msg);
+	kvl_message_add(msg, text, len);
+	kvl_message_end(msg);
 }
 
-static void command_send(
-	struct kvl_worker *w, const struct kvl_merge *m, uint32_t first, bool partial_error)
+static void command_send(struct kvl_worker *w, const struct kvl_root *root,
+	const struct kvl_merge *m, uint32_t first, bool partial_error)
 {
 	struct kvl_part *part = &w->merges.parts[first];
 	struct kvl_message msg;
@@ -150,21 +151,33 @@ static void command_send(
 	kvl_message_begin(&msg, w, m);
 	command_add(&msg, first, failed, partial_error);
 	if (unlikely(msg.size > KVL_MESSAGE_MAX)) {
-		huge_send(w, m, part);
+		huge_send(&msg, part);
 		return;
 	}
+	if (unlikely(root->policies & KVL_POLICY_GUARD)
+		&& !kvl_admit_message(w, root, m, KVL_FRAME_LEN + msg.size))
+		return;
 	if (!kvl_message_measured(&msg))
 		return;
 	command_add(&msg, first, failed, partial_error);
 	kvl_message_end(&msg);
 }
 
-void kvl_compose(struct kvl_worker *w, const struct kvl_merge *m, bool partial_error)
+static bool partial_error(const struct kvl_root *root, const struct kvl_merge *m)
 {
+	const struct kvl_root_service *s =
+		kvl_root_service_at(root, &m->vip, rte_be_to_cpu_16(m->vip_port));
+
+	return s != NULL && s->partial == KVL_PARTIAL_ERROR;
+}
+
+void kvl_compose(struct kvl_worker *w, const struct kvl_root *root, const struct kvl_merge *m)
+{
+	bool error = partial_error(root, m);
 	uint32_t i = m->head;
 
 	while (i != KVL_PART_NONE) {
-		command_send(w, m, i, partial_error);
+		command_send(w, root, m, i, error);
 		while (!(w->merges.parts[i].flags & KVL_PART_LAST))
 			i = w->merges.parts[i].next;
 		i = w->merges.parts[i].next;

@@ -9,6 +9,7 @@
 #include <rte_ring.h>
 
 #include "dataplane/counters.h"
+#include "dataplane/track/client_table.h"
 #include "dataplane/track/merge_table.h"
 #include "dataplane/track/pending.h"
 #include "lib/model/root.h"
@@ -88,6 +89,7 @@ struct kvl_worker {
 	struct rte_mempool *made;                      /* mbufs of its own */
 	struct kvl_merge_table merges;
 	struct kvl_asked asked;
+	struct kvl_client_table clients; /* of guarded services */
 	uint32_t turns[KVL_TURNS];
 	struct kvl_retry_params retry;
 	struct kvl_retry_copy *retry_copies; /* by slot */
