@@ -158,7 +158,9 @@ static void rules_make(struct kvl_root_spec *spec, struct kvl_root_service *serv
 	for (unsigned int i = 1; i < 4; i++)
 		policies[i] = (struct kvl_root_policy){
 			.tenant = KVL_TENANT_NONE, .lag_most = KVL_LAG_ANY};
+	policies[2] = policies[0]; /* IPv6's; rules are the first one's only */
 	services[0].policy = world_service.policy;
+	services[2].policy = world_service.policy & ~KVL_POLICY_RULES;
 	for (unsigned int i = 0; i < WORLD_RULES && world_rules[i] != NULL; i++) {
 		services[4 + i] = rule_service(&services[0], i);
 		policies[4 + i] = world_policy[1 + i];

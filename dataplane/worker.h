@@ -9,6 +9,7 @@
 #include <rte_ring.h>
 
 #include "dataplane/counters.h"
+#include "dataplane/tenant.h"
 #include "dataplane/track/client_table.h"
 #include "dataplane/track/merge_table.h"
 #include "dataplane/track/pending.h"
@@ -90,6 +91,7 @@ struct kvl_worker {
 	struct kvl_merge_table merges;
 	struct kvl_asked asked;
 	struct kvl_client_table clients; /* of guarded services */
+	struct kvl_tenant_state tenants;
 	uint32_t turns[KVL_TURNS];
 	struct kvl_retry_params retry;
 	struct kvl_retry_copy *retry_copies; /* by slot */

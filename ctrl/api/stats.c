@@ -63,6 +63,23 @@ static json_t *counters_object(const struct kvl_counters *c)
 		verdicts_object(c->verdicts), "answered", verdicts_object(c->answered));
 }
 
+/* Of services that bound what a client may ask and be sent. */
+static json_t *guard_object(const struct kvl_counters *c)
+{
+	return json_pack("{s:I, s:I}", "clients_evicted", (json_int_t)c->clients_evicted,
+		"withheld", (json_int_t)c->withheld);
+}
+
+/* What the programs in the kernel keep from the router. */
+static json_t *steering_object(const struct kvl_router *r)
+{
+	uint64_t denied = 0;
+
+	for (uint16_t i = 0; i < r->port_count; i++)
+		denied += kvl_steering_denied(&r->ports[i].steering);
+	return json_pack("{s:I}", "client_denied", (json_int_t)denied);
+}
+
 static json_t *slow_object(const struct kvl_router *r)
 {
 	struct kvl_slow_counters c;
@@ -98,6 +115,7 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 	kvl_tally_counters(r->workers, r->worker_count, &sum);
 	result = counters_object(&sum);
 	json_object_set_new(result, "retries", retries_object(&sum));
+	json_object_set_new(result, "guard", guard_object(&sum));
 	for (uint16_t w = 0; w < r->worker_count; w++) {
 		json_t *object;
 
@@ -106,6 +124,7 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 		json_object_set_new(object, "id", json_integer(w));
 		json_array_append_new(workers, object);
 	}
+	json_object_set_new(result, "steering", steering_object(r));
 	json_object_set_new(result, "slow_path", slow_object(r));
 	json_object_set_new(result, "reports", reports_object(r));
 	json_object_set_new(result, "workers", workers);

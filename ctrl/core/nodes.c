@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +194,15 @@ static uint16_t try_ms(const struct kvl_node *node)
 	return (uint16_t)((kvl_retry_timeout_us(&params, p99) + 999) / 1000);
 }
 
+uint32_t kvl_node_version_lag(const struct kvl_node *node)
+{
+	double lag = node->scored == NULL
+			     ? NAN
+			     : kvl_window_newest(&node->scored->windows[KVL_METRIC_VERSION_LAG]);
+
+	return !(lag > 0) ? 0 : lag < KVL_LAG_ANY ? (uint32_t)lag : KVL_LAG_ANY - 1;
+}
+
 static void root_node_fill(
 	const struct kvl_nodes *nodes, const struct kvl_node *node, struct kvl_root_node *root)
 {
@@ -204,6 +214,7 @@ static void root_node_fill(
 		.port = node->config.port,
 		.flags = KVL_NODE_PRESENT,
 		.try_ms = try_ms(node),
+		.version_lag = kvl_node_version_lag(node),
 	};
 	if (node->hop_status != KVL_HOP_OK || !node->has_egress)
 		return;
