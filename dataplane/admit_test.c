@@ -201,6 +201,27 @@ static void rate_of_each_client(void **state)
 	world_check_conservation();
 }
 
+static void ipv6_clients(void **state)
+{
+	static const char *const list[] = {"2001:db8:1::/64"};
+
+	list_begin(list, 1);
+	world_policy[0].client_rate = (struct kvl_client_rate){1, 2};
+	world_publish();
+	ask("[2001:db8:2::9]:5000", NAT_VIP6, "get k\r\n");
+	ask(CLIENT, NAT_VIP, "get k\r\n"); /* of the other family, which no list has */
+	assert_int_equal(sent_count(1), 0);
+	assert_int_equal(drops(KVL_DROP_CLIENT_DENIED), 2);
+	/* An owner of 64 bits is one client. */
+	ask("[2001:db8:1::9]:5000", NAT_VIP6, "get k\r\n");
+	ask("[2001:db8:1::a]:5000", NAT_VIP6, "get k\r\n");
+	ask("[2001:db8:1::b]:5000", NAT_VIP6, "get k\r\n");
+	assert_int_equal(sent_count(1), 2);
+	assert_int_equal(drops(KVL_DROP_CLIENT_RATE), 1);
+	world_check_conservation();
+	list_end();
+}
+
 /* ---- replies ---- */
 
 static void guard_begin(uint32_t factor, uint32_t burst)
@@ -293,6 +314,7 @@ int main(void)
 		cmocka_unit_test_setup(table_against_search, world_reset),
 		cmocka_unit_test_setup(only_listed_clients, world_reset),
 		cmocka_unit_test_setup(rate_of_each_client, world_reset),
+		cmocka_unit_test_setup(ipv6_clients, world_reset),
 		cmocka_unit_test_setup(replies_are_bounded, world_reset),
 		cmocka_unit_test_setup(answers_are_bounded, world_reset),
 		cmocka_unit_test_setup(merged_replies_are_bounded, world_reset),
