@@ -104,13 +104,10 @@ void kvl_admit_answers(struct kvl_worker *w, const struct kvl_root *root, struct
 	list->count = admitted;
 }
 
-bool kvl_admit_message(
-	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_merge *m, uint64_t len)
+bool kvl_admit_message(struct kvl_worker *w, const struct kvl_root *root,
+	const struct kvl_root_service *service, const struct kvl_addr *client, uint64_t len)
 {
-	const struct kvl_root_service *service =
-		kvl_root_service_at(root, &m->vip, rte_be_to_cpu_16(m->vip_port));
-
-	if (likely(bytes_check(w, root, service, &m->client, len)))
+	if (likely(bytes_check(w, root, service, client, len)))
 		return true;
 	kvl_count(&w->counters.withheld, 1);
 	return false;

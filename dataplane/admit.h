@@ -23,6 +23,7 @@ void kvl_admit_replies(struct kvl_worker *w, const struct kvl_root *root, struct
 /* The router's own answers, ready to be sent. */
 void kvl_admit_answers(struct kvl_worker *w, const struct kvl_root *root, struct kvl_list *list);
 
-/* Whether a message of `len` bytes made of several replies may go to its client; counts if not. */
-bool kvl_admit_message(
-	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_merge *m, uint64_t len);
+/* Whether a message of `len` bytes that is to be made may go to the client; counts if not. `service`
+ * may be NULL: it has gone. */
+bool kvl_admit_message(struct kvl_worker *w, const struct kvl_root *root,
+	const struct kvl_root_service *service, const struct kvl_addr *client, uint64_t len);

@@ -49,15 +49,38 @@ static bool retrieval_judge(struct kvl_worker *w, uint32_t first)
 	return failed;
 }
 
-/* The first failure tells why. */
+/* A part of the command that failed, one that was refused before others; NULL. */
+static const struct kvl_part *failed_part(const struct kvl_merge_table *t, uint32_t first)
+{
+	const struct kvl_part *failed = NULL, *part;
+	uint32_t i = first;
+
+	do {
+		part = &t->parts[i];
+		if (part->state == KVL_PART_FAILED
+			&& (failed == NULL || kvl_verdict_refused(part->why)))
+			failed = part;
+		i = part->next;
+	} while (!(part->flags & KVL_PART_LAST));
+	return failed;
+}
+
+static bool is_refused(const struct kvl_merge_table *t, uint32_t first)
+{
+	const struct kvl_part *part = &t->parts[first];
+
+	if (part->flags & KVL_PART_VALUES)
+		part = failed_part(t, first);
+	return part != NULL && part->state == KVL_PART_FAILED && kvl_verdict_refused(part->why);
+}
+
+/* That failure tells why. */
 static void retrieval_error(struct kvl_message *msg, uint32_t first)
 {
-	const struct kvl_part *part = &msg->w->merges.parts[first];
+	const struct kvl_part *part = failed_part(&msg->w->merges, first);
 	uint8_t text[KVL_UNANSWERED_MAX];
 	struct kvl_request req;
 
-	while (part->state != KVL_PART_FAILED)
-		part = &msg->w->merges.parts[part->next];
 	req = part_request(part);
 	kvl_message_add(
 		msg, text, kvl_command_answer(part->why, &req, msg->m->request + part->off, text));
@@ -133,13 +156,17 @@ static void huge_send(struct kvl_message *msg, const struct kvl_part *part)
 	kvl_message_end(msg);
 }
 
+/* `service` may be NULL: it has gone. */
 static void command_send(struct kvl_worker *w, const struct kvl_root *root,
-	const struct kvl_merge *m, uint32_t first, bool partial_error)
+	const struct kvl_root_service *service, const struct kvl_merge *m, uint32_t first)
 {
+	bool partial_error = service != NULL && service->partial == KVL_PARTIAL_ERROR;
 	struct kvl_part *part = &w->merges.parts[first];
 	struct kvl_message msg;
 	bool failed = false;
 
+	/* Told as such, whatever is to be told of keys without an answer. */
+	partial_error |= is_refused(&w->merges, first);
 	if (!(part->flags & KVL_PART_VALUES)) {
 		if (part->state == KVL_PART_FAILED)
 			kvl_count(&w->counters.unanswered, 1);
@@ -155,7 +182,7 @@ static void command_send(struct kvl_worker *w, const struct kvl_root *root,
 		return;
 	}
 	if (unlikely(root->policies & KVL_POLICY_GUARD)
-		&& !kvl_admit_message(w, root, m, KVL_FRAME_LEN + msg.size))
+		&& !kvl_admit_message(w, root, service, &m->client, KVL_FRAME_LEN + msg.size))
 		return;
 	if (!kvl_message_measured(&msg))
 		return;
@@ -163,21 +190,14 @@ static void command_send(struct kvl_worker *w, const struct kvl_root *root,
 	kvl_message_end(&msg);
 }
 
-static bool partial_error(const struct kvl_root *root, const struct kvl_merge *m)
-{
-	const struct kvl_root_service *s =
-		kvl_root_service_at(root, &m->vip, rte_be_to_cpu_16(m->vip_port));
-
-	return s != NULL && s->partial == KVL_PARTIAL_ERROR;
-}
-
 void kvl_compose(struct kvl_worker *w, const struct kvl_root *root, const struct kvl_merge *m)
 {
-	bool error = partial_error(root, m);
+	const struct kvl_root_service *service =
+		kvl_root_service_at(root, &m->vip, rte_be_to_cpu_16(m->vip_port));
 	uint32_t i = m->head;
 
 	while (i != KVL_PART_NONE) {
-		command_send(w, root, m, i, error);
+		command_send(w, root, service, m, i);
 		while (!(w->merges.parts[i].flags & KVL_PART_LAST))
 			i = w->merges.parts[i].next;
 		i = w->merges.parts[i].next;

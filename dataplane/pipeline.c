@@ -38,7 +38,7 @@ void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_
 	if (guarded)
 		kvl_admit_requests(w, root, &b.requests);
 	if (b.requests.count != 0) {
-		kvl_parse(w, &b);
+		kvl_parse(w, root, &b);
 		kvl_lookup(w, &b);
 		kvl_choose(w, root, &b);
 		if (unlikely(b.odd.count != 0)) {

@@ -2,18 +2,20 @@
 #pragma once
 
 #include "dataplane/counters.h"
+#include "dataplane/tenant.h"
 #include "dataplane/track/client_table.h"
 #include "lib/model/root.h"
 
 /*
  * The slow path's part of dataplane/admit.h: the same lists of clients, and a table of rates of its
- * own, so that a client has here what it may have of one worker more. The slow path's thread only.
+ * own, so that a client, or a tenant, has here what it may have of one worker more. The slow path's thread only.
  */
 #define KVL_SLOW_CLIENTS 4096
 
 struct kvl_slow_guard {
 	struct kvl_client_table clients;
 	struct kvl_client places[KVL_SLOW_CLIENTS];
+	struct kvl_tenant_state tenants; /* rates only */
 };
 
 void kvl_slow_guard_init(struct kvl_slow_guard *g);

@@ -12,13 +12,10 @@
 
 #include "ctrl/core/clock.h"
 #include "ctrl/core/log.h"
-#include "ctrl/core/slow_guard.h"
+#include "ctrl/core/slow_choose.h"
 #include "ctrl/core/slow_table.h"
-#include "lib/proto/part.h"
 #include "lib/proto/reply.h"
 #include "lib/proto/request.h"
-#include "lib/ring/lookup.h"
-#include "lib/score/draw.h"
 
 #define DATAGRAM_MAX   65536
 #define RECEIVE_BURST  32 /* datagrams a socket and turn, so that one cannot hold up the others */
@@ -120,25 +117,6 @@ static void answer(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *c
 	datagram_send(s, fd, client, n);
 }
 
-static uint16_t node_choose(struct kvl_slow_path *s, const struct kvl_root *root,
-	const struct kvl_root_service *service, const struct kvl_request *request)
-{
-	unsigned int class = (request->kind == KVL_KIND_WRITE ? KVL_CLASS_WRITE : 0)
-			     | (request->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0);
-	const uint16_t *weights = kvl_root_weights(root, class);
-	uint8_t scratch[KVL_KEY_MAX];
-	const struct kvl_row *row;
-	size_t len;
-	const uint8_t *key = kvl_request_key(s->datagram, request, scratch, &len);
-	uint64_t hash = kvl_service_hash(service, key, len);
-
-	row = kvl_placement_row(service->placement, kvl_placement_find(service->placement, hash));
-	if (service->replication == 1 || request->kind != KVL_KIND_READ)
-		return kvl_draw_first(row, weights).node;
-	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
-	return kvl_draw_weighted(row, weights, service->replication, s->random >> 32).node;
-}
-
 /* Under a fresh id, to the node; the client's own id comes back with the reply. */
 static void request_forward(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *client,
 	const struct kvl_root_service *service, const struct kvl_root_node *node,
@@ -174,16 +152,6 @@ static void request_forward(struct kvl_slow_path *s, int fd, const struct kvl_en
 	count(&s->counters.forwarded);
 }
 
-/* Hints to the router go no further. */
-static void proxy_tokens_blank(uint8_t *datagram, size_t len)
-{
-	uint8_t *line = datagram + KVL_FRAME_LEN;
-	size_t n, off;
-
-	while ((n = kvl_proxy_token(line, len - KVL_FRAME_LEN, &off)) != 0)
-		memset(line + off, ' ', n);
-}
-
 static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *own,
 	const struct kvl_endpoint *client, size_t len)
 {
@@ -207,16 +175,18 @@ static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpo
 		return;
 	verdict = kvl_request_parse(s->datagram, len, &request);
 	if (verdict == KVL_REQUEST_PROXY_TOKEN) {
-		proxy_tokens_blank(s->datagram, len);
+		kvl_slow_hints_take(&request, s->datagram, len);
 		verdict = KVL_REQUEST_OK;
 	}
 	if (verdict != KVL_REQUEST_OK) {
 		answer(s, fd, client, verdict, &request, len);
 		return;
 	}
-	node = node_choose(s, root, service, &request);
-	if (node == KVL_NODE_NONE)
-		answer(s, fd, client, KVL_REQUEST_NO_NODE, &request, len);
+	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
+	verdict = kvl_slow_choose(
+		&s->guard, root, &service, s->datagram, &request, s->random >> 32, &node);
+	if (verdict != KVL_REQUEST_OK)
+		answer(s, fd, client, verdict, &request, len);
 	else
 		request_forward(s, fd, client, service, &kvl_root_nodes(root)[node], &request, len);
 }
