@@ -100,12 +100,79 @@ static void as_many_as_there_may_be(void **state)
 	free(r);
 }
 
+static unsigned int next(unsigned int below)
+{
+	return (unsigned int)random() % below;
+}
+
+/* Few letters, a zero byte among them, and long runs in common: all ties that there can be. */
+static size_t string_make(uint8_t *out, size_t most)
+{
+	static const uint8_t letters[] = {'a', 'a', 'a', 'b', '\0'};
+	size_t len = 1 + next((unsigned int)most);
+
+	out[0] = 'a';
+	for (size_t i = 1; i < len; i++)
+		out[i] = i < 22 && next(30) != 0 ? 'a' : letters[next(5)];
+	return len;
+}
+
+static void alike_to_the_last_byte(void **state)
+{
+	struct kvl_rules *r = malloc(kvl_rules_size(KVL_RULES_MAX));
+	unsigned int hits = 0;
+
+	srandom(5);
+	for (unsigned int round = 0; round < 200; round++) {
+		struct kvl_rule rules[KVL_RULES_MAX];
+		unsigned int count = 0;
+
+		memset(rules, 0, sizeof(rules));
+		while (count < 40) {
+			struct kvl_rule *fresh = &rules[count];
+			bool known = false;
+
+			memset(fresh, 0, sizeof(*fresh));
+			fresh->len = (uint8_t)string_make(fresh->prefix, 40);
+			fresh->target = (uint16_t)count;
+			for (unsigned int i = 0; i < count; i++)
+				known |= rules[i].len == fresh->len
+					 && memcmp(rules[i].prefix, fresh->prefix, fresh->len) == 0;
+			count += !known;
+		}
+		assert_int_equal(kvl_rules_build(r, rules, count), 0);
+		for (unsigned int n = 0; n < 500; n++) {
+			uint8_t key[64];
+			size_t len = string_make(key, 50), best = 0;
+			uint8_t *exact;
+			unsigned int got;
+			int want = -1;
+
+			for (unsigned int i = 0; i < count; i++)
+				if (rules[i].len <= len && rules[i].len > best
+					&& memcmp(rules[i].prefix, key, rules[i].len) == 0) {
+					best = rules[i].len;
+					want = rules[i].target;
+				}
+			exact = malloc(len); /* what lies behind it must not matter */
+			memcpy(exact, key, len);
+			got = kvl_rules_match(r, exact, len);
+			assert_int_equal(got == KVL_RULE_NONE ? -1 : r->rules[got].target, want);
+			hits += want >= 0;
+			free(exact);
+		}
+	}
+	assert_true(hits > 1000);
+	free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(longest_prefix_wins),
 		cmocka_unit_test(bad_tables),
 		cmocka_unit_test(as_many_as_there_may_be),
+		cmocka_unit_test(alike_to_the_last_byte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
