@@ -228,6 +228,7 @@ void kvl_merge_ask(struct kvl_worker *w, const struct kvl_root *root, uint32_t m
 		return;
 	}
 	w->asked.count = 0;
+	w->round++;
 	commands_take(&v);
 	kvl_wave_send(&v);
 }

@@ -73,6 +73,7 @@ void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bu
 	struct kvl_list *list = &b->requests;
 	unsigned int chosen = 0;
 
+	w->round++;
 	for (unsigned int i = 0; i < list->count; i++) {
 		struct kvl_packet *p = list->packets[i];
 		struct kvl_draw draw = packet_draw(w, root, p);

@@ -322,6 +322,38 @@ static void a_node_at_its_bound_is_passed_over(void **state)
 	world_check_conservation();
 }
 
+/* They are chosen for together, before any is in flight. */
+static void a_burst_is_bounded_too(void **state)
+{
+	struct packet burst[KVL_BURST];
+	unsigned int at[WORLD_NODES + 1] = {0}, node;
+
+	world_policy[0].in_flight_most = 4;
+	world_publish();
+	for (unsigned int i = 0; i < 20; i++)
+		burst[i] = (struct packet){.from_mac = CLIENT_MAC,
+			.to_mac = LANE0_MAC,
+			.from = CLIENT,
+			.to = NAT_VIP,
+			.payload = "get k\r\n"};
+	world_run(0, 0, burst, 20);
+	while ((node = asked()) != 0)
+		at[node]++;
+	for (unsigned int i = 0; i < N; i++)
+		assert_int_equal(at[holders[i]], 4);
+	assert_int_equal(w->counters.shed, 8);
+	world_wait(0, WORLD_TIMEOUT + 2);
+	world_reset(state);
+	begin(state);
+	world_policy[0].in_flight_most = 2; /* the same for the parts of one datagram */
+	world_publish();
+	ask("mg k v\r\nmg k v\r\nmg k v\r\nmg k v\r\nmg k v\r\nmg k v\r\nmg k v\r\nmg k v\r\n");
+	kvl_merge_run(w, world_root());
+	assert_int_equal(w->counters.shed, 2);
+	world_wait(0, WORLD_TIMEOUT + 2);
+	world_check_conservation();
+}
+
 static void one_holder_has_no_stand_in(void **state)
 {
 	unsigned int at[WORLD_NODES + 1];
@@ -384,6 +416,7 @@ int main(void)
 		cmocka_unit_test_setup(a_refused_key_fails_its_get, begin),
 		cmocka_unit_test_setup(quota_by_itself, begin),
 		cmocka_unit_test_setup(a_node_at_its_bound_is_passed_over, begin),
+		cmocka_unit_test_setup(a_burst_is_bounded_too, begin),
 		cmocka_unit_test_setup(one_holder_has_no_stand_in, begin),
 		cmocka_unit_test_setup(retries_heed_the_conditions, begin),
 	};

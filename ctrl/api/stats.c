@@ -63,11 +63,15 @@ static json_t *counters_object(const struct kvl_counters *c)
 		verdicts_object(c->verdicts), "answered", verdicts_object(c->answered));
 }
 
-/* Of services that bound what a client may ask and be sent. */
-static json_t *guard_object(const struct kvl_counters *c)
+/* What services' policies did: rules, conditions of a choice, guards. */
+static json_t *policy_object(const struct kvl_counters *c)
 {
-	return json_pack("{s:I, s:I}", "clients_evicted", (json_int_t)c->clients_evicted,
-		"withheld", (json_int_t)c->withheld);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ruled",
+		(json_int_t)c->ruled, "hints", (json_int_t)c->hints, "hints_ignored",
+		(json_int_t)c->hints_ignored, "masked", (json_int_t)c->masked, "lag_open",
+		(json_int_t)c->lag_open, "over_quota", (json_int_t)c->over_quota, "shed",
+		(json_int_t)c->shed, "clients_evicted", (json_int_t)c->clients_evicted, "withheld",
+		(json_int_t)c->withheld);
 }
 
 /* What the programs in the kernel keep from the router. */
@@ -115,7 +119,7 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 	kvl_tally_counters(r->workers, r->worker_count, &sum);
 	result = counters_object(&sum);
 	json_object_set_new(result, "retries", retries_object(&sum));
-	json_object_set_new(result, "guard", guard_object(&sum));
+	json_object_set_new(result, "policy", policy_object(&sum));
 	for (uint16_t w = 0; w < r->worker_count; w++) {
 		json_t *object;
 
