@@ -36,8 +36,10 @@ static void print_terms(FILE *out, const json_t *r)
 		fprintf(out, "rule of prefix %s\n", value_text(r, "rule"));
 	if (json_is_string(json_object_get(r, "tenant")))
 		fprintf(out, "tenant %s\n", value_text(r, "tenant"));
-	fprintf(out, "%s reads, within %lld ms\n\n", value_text(r, "consistency"),
-		value_int(r, "timeout_ms"));
+	if (json_is_string(json_object_get(r, "consistency")))
+		fprintf(out, "%s reads, within %lld ms\n", value_text(r, "consistency"),
+			value_int(r, "timeout_ms"));
+	fputc('\n', out);
 }
 
 static void print_route(const struct answer *a)
