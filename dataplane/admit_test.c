@@ -306,6 +306,22 @@ static void merged_replies_are_bounded(void **state)
 	world_check_conservation();
 }
 
+/* What a client is told of a node that did not answer is a reply, too. */
+static void silence_is_told_within_bounds(void **state)
+{
+	unsigned int told;
+
+	guard_begin(1, 1500);
+	for (unsigned int i = 0; i < 30; i++)
+		ask(CLIENT, NAT_VIP, "get k\r\n");
+	assert_int_equal(sent_count(1), 30);
+	world_wait(0, WORLD_TIMEOUT + 2);
+	told = sent_count(0);
+	assert_in_range(told, 8, 20);
+	assert_int_equal(world_workers[0]->counters.withheld, 30 - told);
+	world_check_conservation();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +333,7 @@ int main(void)
 		cmocka_unit_test_setup(ipv6_clients, world_reset),
 		cmocka_unit_test_setup(replies_are_bounded, world_reset),
 		cmocka_unit_test_setup(answers_are_bounded, world_reset),
+		cmocka_unit_test_setup(silence_is_told_within_bounds, world_reset),
 		cmocka_unit_test_setup(merged_replies_are_bounded, world_reset),
 	};
 

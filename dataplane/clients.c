@@ -73,9 +73,9 @@ static int entry_add(struct kvl_clients *c, const struct kvl_client_entry *e)
 struct kvl_clients *kvl_clients_new(struct kvl_client_sets *sets, int socket)
 {
 	struct kvl_clients *c = calloc(1, sizeof(*c));
-	int rc = c == NULL ? -ENOMEM : 0;
+	int rc;
 
-	if (rc < 0) {
+	if (c == NULL) {
 		kvl_client_sets_free(sets);
 		errno = ENOMEM;
 		return NULL;

@@ -66,7 +66,7 @@ const char *kvl_prefix_format(const struct kvl_prefix *p, char buf[KVL_PREFIX_ST
 	char text[KVL_ADDR_STRLEN];
 
 	snprintf(buf, KVL_PREFIX_STRLEN, "%s/%u", kvl_addr_format(&p->address, text),
-		kvl_prefix_is_v4(p) ? p->len - KVL_PREFIX_V4 : p->len);
+		kvl_prefix_is_v4(p) ? p->len - (unsigned int)KVL_PREFIX_V4 : p->len);
 	return buf;
 }
 

@@ -183,7 +183,8 @@ static void policies_make(struct kvl_root_spec *spec, struct kvl_root_service *s
 		services[i].policy = bench_policy;
 	for (unsigned int i = 0; ruled && i < 2 * RULES; i++) {
 		char prefix[KVL_RULE_PREFIX_MAX];
-		int len = snprintf(prefix, sizeof(prefix), i % RULES == 0 ? "s" : "session:r%u:", i);
+		int len =
+			snprintf(prefix, sizeof(prefix), i % RULES == 0 ? "s" : "session:r%u:", i);
 
 		services[2 + i] = services[i / RULES];
 		services[2 + i].policy &= ~KVL_POLICY_RULES;
