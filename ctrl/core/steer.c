@@ -49,23 +49,29 @@ static size_t clients_list(const struct kvl_topology *t, struct kvl_steering_cli
 	return count;
 }
 
-/* Before a service is opened, so that nobody slips in. */
-static void clients_set(struct kvl_port *ports, uint16_t port_count, const struct kvl_topology *t)
+static void port_clients_set(struct kvl_port *port, const struct kvl_topology *t)
 {
 	static struct kvl_steering_client list[KVL_STEERING_CLIENTS];
 	struct kvl_steering_key listed[KVL_STEERING_SERVICES];
 	size_t listed_count, count = clients_list(t, list, listed, &listed_count);
+	int rc = kvl_steering_clients(&port->steering, listed, listed_count, list, count);
 
-	for (uint16_t p = 0; p < port_count; p++) {
-		int rc =
-			kvl_steering_clients(&ports[p].steering, listed, listed_count, list, count);
+	port->steering.clients_revision = t->revision;
+	/* The workers hold to the lists all the same. */
+	if (rc < 0)
+		kvl_log(KVL_LOG_ERROR, "port %s: cannot give the kernel the lists of clients: %s",
+			port->config.name, strerror(-rc));
+}
 
-		/* The workers hold to the lists all the same. */
-		if (rc < 0)
-			kvl_log(KVL_LOG_ERROR,
-				"port %s: cannot give the kernel the lists of clients: %s",
-				ports[p].config.name, strerror(-rc));
-	}
+/*
+ * Before a service is opened, so that nobody slips in. Once a revision: roots are published many
+ * times a second, and the lists may be long.
+ */
+static void clients_set(struct kvl_port *ports, uint16_t port_count, const struct kvl_topology *t)
+{
+	for (uint16_t p = 0; p < port_count; p++)
+		if (ports[p].steering.clients_revision != t->revision)
+			port_clients_set(&ports[p], t);
 }
 
 void kvl_steer_open(struct kvl_port *ports, uint16_t port_count, const struct kvl_topology *t)

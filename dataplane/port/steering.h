@@ -32,6 +32,7 @@ struct kvl_steering {
 	size_t listed_count;
 	struct kvl_steering_client *clients;
 	size_t client_count;
+	uint64_t clients_revision; /* the caller's: what they were made of */
 };
 
 /*
