@@ -13,9 +13,10 @@ struct terms {
 	bool strong;
 };
 
-static uint32_t now_ms(const struct kvl_worker *w)
+/* Milliseconds that never wrap, as ticks do after 49 days: a bucket wants a rising clock. */
+static uint64_t now_ms(const struct kvl_worker *w)
 {
-	return w->tick;
+	return w->now / w->tsc_per_tick;
 }
 
 static bool is_strong(const struct kvl_packet *p, const struct kvl_root_policy *policy)
@@ -38,7 +39,7 @@ static struct terms terms_of(
 		.nodes = kvl_root_nodes(root),
 		.lag_most = policy->lag_most,
 		.in_flight_most = policy->in_flight_most,
-		.second = now_ms(w) / 1000,
+		.second = w->tick / 1000,
 		.tenant = policy->tenant,
 		.strong = is_strong(p, policy),
 	};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctrl/core/clock.h"
 #include "ctrl/core/nodes.h"
 
 int kvl_nodes_init(
@@ -196,9 +197,10 @@ static uint16_t try_ms(const struct kvl_node *node)
 
 uint32_t kvl_node_version_lag(const struct kvl_node *node)
 {
-	double lag = node->scored == NULL
+	const struct kvl_scored_node *scored = node->scored;
+	double lag = scored == NULL || scored->report_ms + KVL_LAG_TRUSTED_MS < kvl_now_ms()
 			     ? NAN
-			     : kvl_window_newest(&node->scored->windows[KVL_METRIC_VERSION_LAG]);
+			     : kvl_window_newest(&scored->windows[KVL_METRIC_VERSION_LAG]);
 
 	return !(lag > 0) ? 0 : lag < KVL_LAG_ANY ? (uint32_t)lag : KVL_LAG_ANY - 1;
 }
