@@ -134,14 +134,15 @@ static void strong_by_token(void **state)
 
 static void strong_by_token_in_a_batch(void **state)
 {
+	unsigned int strong = 0;
+
 	ask("mg k v Pstrong\r\nmg k v Pother\r\nmg k v Pstrong L5\r\n");
 	kvl_merge_run(w, world_root());
 	assert_int_equal(w->counters.hints, 3);
 	assert_int_equal(w->counters.hints_ignored, 1);
-	for (unsigned int node, i = 0; i < 3; i++) {
-		node = asked();
-		assert_true(node == holders[0] || node == holders[1] || node == holders[2]);
-	}
+	for (unsigned int i = 0; i < 3; i++)
+		strong += asked() == holders[0];
+	assert_true(strong >= 2); /* the third may be there by chance */
 	world_wait(0, WORLD_TIMEOUT + 2);
 	world_check_conservation();
 }

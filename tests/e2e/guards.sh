@@ -4,13 +4,16 @@
 # router, rates, and the guard against amplification.
 . "$(dirname "$0")/_init.sh"
 hosts_start
+hosts_ipv6
 client ip addr add 10.1.0.10/24 dev c0
+client ip addr add fd01::10/64 dev c0 nodad
 nodes_start
 config_write
+sed -i 's|^topology:|  - {name: cache6, address: "fd01::100", port: 11211, mode: nat, clients: ["fd01::9"]}\n&|' "$CONFIG"
 cp "$CONFIG" "$RUN/plain.yaml"
 
 service_set() { # TERMS: of the nat service
-	sed "s|mode: nat,|mode: nat, $1,|" "$RUN/plain.yaml" >"$CONFIG"
+	sed "/name: cache,/s|mode: nat,|mode: nat, $1,|" "$RUN/plain.yaml" >"$CONFIG"
 }
 service_is() { # TERMS: switched to, and steering follows
 	service_set "$1"
@@ -27,7 +30,8 @@ served() { # SOURCE [BYTES]
 	client python3 - "$1" "${2:-10}" <<'PY'
 import sys
 from kvclient import Client
-c = Client("10.1.0.100", source=(sys.argv[1], 0), timeout=2)
+vip = "fd01::100" if ":" in sys.argv[1] else "10.1.0.100"
+c = Client(vip, source=(sys.argv[1], 0), timeout=2)
 c.expect("set from%s 0 0 %s\r\n%s\r\n" % (sys.argv[1], sys.argv[2], "x" * int(sys.argv[2])), "STORED\r\n")
 PY
 }
@@ -35,7 +39,8 @@ silence() { # SOURCE [BYTES]: neither served nor answered
 	client python3 - "$1" "${2:-10}" <<'PY'
 import sys
 from kvclient import Client
-c = Client("10.1.0.100", source=(sys.argv[1], 0), timeout=0.5)
+vip = "fd01::100" if ":" in sys.argv[1] else "10.1.0.100"
+c = Client(vip, source=(sys.argv[1], 0), timeout=0.5)
 assert c.ask("set k 0 0 %s\r\n%s\r\n" % (sys.argv[2], "x" * int(sys.argv[2]))) is None
 assert c.ask("nonsense\r\n") is None
 PY
@@ -48,6 +53,9 @@ check "a listed client is served" served 10.1.0.9
 check "also with more than a packet holds" served 10.1.0.9 40000
 check "another hears nothing" silence 10.1.0.10
 check "the kernel's program has dropped it" test "$(counter steering.client_denied)" -ge 2
+check "a listed client is served over IPv6" served fd01::9
+check "and another hears nothing" silence fd01::10
+check "by the same program" test "$(counter steering.client_denied)" -ge 4
 if [ "$DEVICE" = xdp ]; then
 	check "and nothing of it reached the router" test "$(counter drops.client_denied)" = 0
 else
