@@ -20,6 +20,10 @@ static enum kvl_drop silence_name(enum kvl_verdict verdict)
 		return KVL_DROP_NO_NODE;
 	case KVL_REQUEST_TABLE_FULL:
 		return KVL_DROP_PENDING_FULL;
+	case KVL_REQUEST_OVER_QUOTA:
+		return KVL_DROP_OVER_QUOTA;
+	case KVL_REQUEST_SHED:
+		return KVL_DROP_SHED;
 	default:
 		return KVL_DROP_QUIET;
 	}

@@ -3,7 +3,9 @@
 
 #include "dataplane/wave.h"
 #include "lib/proto/commands.h"
+#include "lib/proto/hint.h"
 #include "lib/proto/local.h"
+#include "lib/proto/part.h"
 #include "lib/ring/lookup.h"
 
 /* The next commands of a datagram become parts, each with its node. */
@@ -57,15 +59,21 @@ static void local_add(struct wave *v, const struct kvl_command *c)
 		kvl_count(&v->w->counters.answered[c->verdict], 1);
 }
 
-static uint64_t part_hash(const struct wave *v, const struct kvl_part *part)
+/* The part's key is served by the terms of the service that is returned, and has this hash. */
+static const struct kvl_root_service *part_key(
+	const struct wave *v, const struct kvl_part *part, uint64_t *hash)
 {
 	const struct kvl_request req = {
 		.key_off = part->key_off, .key_len = part->key_len, .flags = part->request_flags};
+	const struct kvl_root_service *service = v->service;
 	uint8_t scratch[KVL_KEY_MAX];
 	size_t len;
 	const uint8_t *key = kvl_request_key(v->m->request, &req, scratch, &len);
 
-	return kvl_service_hash(v->service, key, len);
+	if (unlikely(service->policy & KVL_POLICY_RULES))
+		service = kvl_root_rule_service(v->root, service, key, len);
+	*hash = kvl_service_hash(service, key, len);
+	return service;
 }
 
 static bool keys_equal(const struct wave *v, const struct kvl_part *part, struct kvl_command_key k)
@@ -104,18 +112,23 @@ static void parts_route(struct wave *v, uint32_t from)
 
 	for (; i != KVL_PART_NONE; i = t->parts[i].next) {
 		struct kvl_part *part = &t->parts[i];
-		struct kvl_packet p = {.service = v->service,
-			.request = {.kind = part->kind, .value_len = part->value_len}};
+		struct kvl_packet p = {.request = {.kind = part->kind,
+					       .flags = part->request_flags,
+					       .value_len = part->value_len}};
 		struct kvl_draw draw;
 
-		part->hash = part_hash(v, part);
+		p.service = part_key(v, part, &part->hash);
+		if (p.service != v->service)
+			kvl_count(&v->w->counters.ruled, 1);
 		kvl_merge_note(v->m, part->hash, part->kind != KVL_KIND_READ);
 		p.row = kvl_placement_row(v->service->placement,
 			kvl_placement_find(v->service->placement, part->hash));
 		draw = kvl_choose_node(v->w, v->root, &p);
 		part->node = draw.node;
+		part->terms = p.service - kvl_root_services(v->root);
+		part->request_flags = p.request.flags;
 		if (draw.node == KVL_NODE_NONE) {
-			kvl_part_fail(part, KVL_REQUEST_NO_NODE);
+			kvl_part_fail(part, p.verdict);
 			continue;
 		}
 		if (draw.place >= v->service->replication)
@@ -146,6 +159,7 @@ static bool command_conflicts(const struct wave *v, const struct kvl_command *c)
 	bool write = c->request.kind != KVL_KIND_READ;
 	struct kvl_command_key k = {c->request.key_off, c->request.key_len};
 	struct kvl_part part = {.request_flags = c->request.flags};
+	uint64_t hash;
 	size_t at = 0;
 
 	if (v->m->head == KVL_PART_NONE || k.len == 0
@@ -157,10 +171,26 @@ static bool command_conflicts(const struct wave *v, const struct kvl_command *c)
 			return false;
 		part.key_off = k.off;
 		part.key_len = k.len;
-		if (kvl_merge_conflict(v->m, part_hash(v, &part), write))
+		part_key(v, &part, &hash);
+		if (kvl_merge_conflict(v->m, hash, write))
 			return true;
 	} while (c->verdict == KVL_REQUEST_MULTI_KEY);
 	return false;
+}
+
+/* Hints to the router, taken out of its own copy of the request. */
+static void hints_take(struct wave *v, struct kvl_command *c)
+{
+	uint8_t *line = v->m->request + c->off;
+	size_t len, off;
+
+	while ((len = kvl_proxy_token(line, c->len, &off)) != 0) {
+		kvl_count(kvl_hint_take(&c->request, line + off, len)
+				  ? &v->w->counters.hints
+				  : &v->w->counters.hints_ignored,
+			1);
+		memset(line + off, ' ', len);
+	}
 }
 
 static void commands_take(struct wave *v)
@@ -177,6 +207,8 @@ static void commands_take(struct wave *v)
 		}
 		if (command_conflicts(v, &c))
 			return;
+		if (c.verdict == KVL_REQUEST_PROXY_TOKEN)
+			hints_take(v, &c);
 		command_add(v, &c);
 		m->at = at;
 	}
@@ -196,6 +228,7 @@ void kvl_merge_ask(struct kvl_worker *w, const struct kvl_root *root, uint32_t m
 		return;
 	}
 	w->asked.count = 0;
+	w->round++;
 	commands_take(&v);
 	kvl_wave_send(&v);
 }

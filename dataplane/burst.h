@@ -19,8 +19,8 @@
  * A burst on its way through the stages. Each stage walks a list of packets and keeps in it those
  * that go on: a packet is in exactly one list, or dropped and counted.
  *
- *	requests: classify -> parse -> lookup -> choose -> track -> rewrite -> transmit
- *	replies:  classify -> match -> account -> rewrite -> transmit
+ *	requests: classify -> (admit) -> parse -> lookup -> choose -> track -> rewrite -> transmit
+ *	replies:  classify -> match -> account -> (admit) -> rewrite -> transmit
  *	errors:   classify -> refuse (ICMP errors about requests)
  *	answers:  (parse, choose, track) -> answer -> transmit
  *	odd:      parse -> odd: split, answered locally, or back among the requests
@@ -154,7 +154,7 @@ void kvl_packet_drop(struct kvl_worker *w, struct kvl_packet *p, enum kvl_drop w
  * see one root for the whole burst.
  */
 void kvl_classify(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
-void kvl_parse(struct kvl_worker *w, struct kvl_burst *b);
+void kvl_parse(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_lookup(struct kvl_worker *w, struct kvl_burst *b);
 void kvl_odd(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
 void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b);
@@ -179,9 +179,33 @@ bool kvl_answer_fits(const struct kvl_packet *p, uint16_t len);
  */
 bool kvl_encapsulate(struct kvl_packet *p, const struct kvl_root_node *node);
 
-/* The candidate for a request of which service, row and request are set. */
+/* The candidate for a request of which service, row and request are set; KVL_NODE_NONE: p->verdict
+ * says why. */
 struct kvl_draw kvl_choose_node(
-	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p);
+	struct kvl_worker *w, const struct kvl_root *root, struct kvl_packet *p);
+
+/* A read of a replicated service, by its rule, with no regard to its policies. */
+struct kvl_draw kvl_choose_read(
+	struct kvl_worker *w, const uint16_t *weights, const struct kvl_packet *p);
+
+/* The request's class as far as writes are concerned. */
+static inline unsigned int kvl_write_class(const struct kvl_request *req)
+{
+	return (req->kind == KVL_KIND_WRITE ? KVL_CLASS_WRITE : 0)
+	       | (req->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0);
+}
+
+/* The service whose terms a key has, by the prefix rules of its service (KVL_POLICY_RULES). */
+static inline const struct kvl_root_service *kvl_rule_apply(struct kvl_worker *w,
+	const struct kvl_root *root, const struct kvl_root_service *service, const uint8_t *key,
+	size_t len)
+{
+	const struct kvl_root_service *s = kvl_root_rule_service(root, service, key, len);
+
+	if (s != service)
+		kvl_count(&w->counters.ruled, 1);
+	return s;
+}
 void kvl_transmit(struct kvl_worker *w, const struct kvl_list *list);
 void kvl_transmit_mbuf(struct kvl_worker *w, struct rte_mbuf *mbuf, unsigned int port);
 void kvl_transmit_flush(struct kvl_worker *w);

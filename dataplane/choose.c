@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dataplane/burst.h"
+#include "dataplane/constrain.h"
 #include "lib/score/pick.h"
 #include "lib/score/weights.h"
 
@@ -14,15 +14,8 @@ static uint64_t random_next(struct kvl_worker *w)
 	return w->random * 2685821657736338717ull;
 }
 
-/* A read has no value, so its class is 0. */
-static unsigned int write_class(const struct kvl_request *req)
-{
-	return (req->kind == KVL_KIND_WRITE ? KVL_CLASS_WRITE : 0)
-	       | (req->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0);
-}
-
 /* Among the N first of the row that are in, by the service's rule (SPEC 5). */
-static struct kvl_draw read_draw(
+struct kvl_draw kvl_choose_read(
 	struct kvl_worker *w, const uint16_t *weights, const struct kvl_packet *p)
 {
 	const struct kvl_pulse pulse = {
@@ -53,16 +46,25 @@ static struct kvl_draw candidate_draw(
 	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
 {
 	if (p->request.kind != KVL_KIND_READ)
-		return kvl_draw_first(p->row, kvl_root_weights(root, write_class(&p->request)));
+		return kvl_draw_first(p->row, kvl_root_weights(root, kvl_write_class(&p->request)));
 	if (p->service->replication == 1)
 		return kvl_draw_first(p->row, kvl_root_weights(root, 0));
-	return read_draw(w, kvl_root_weights(root, 0), p);
+	return kvl_choose_read(w, kvl_root_weights(root, 0), p);
+}
+
+static inline struct kvl_draw packet_draw(
+	struct kvl_worker *w, const struct kvl_root *root, struct kvl_packet *p)
+{
+	if (unlikely(kvl_is_constrained(p)))
+		return kvl_constrain(w, root, p);
+	return candidate_draw(w, root, p);
 }
 
 struct kvl_draw kvl_choose_node(
-	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
+	struct kvl_worker *w, const struct kvl_root *root, struct kvl_packet *p)
 {
-	return candidate_draw(w, root, p);
+	p->verdict = KVL_REQUEST_NO_NODE;
+	return packet_draw(w, root, p);
 }
 
 void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
@@ -71,12 +73,14 @@ void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bu
 	struct kvl_list *list = &b->requests;
 	unsigned int chosen = 0;
 
+	w->round++;
 	for (unsigned int i = 0; i < list->count; i++) {
 		struct kvl_packet *p = list->packets[i];
-		struct kvl_draw draw = candidate_draw(w, root, p);
+		struct kvl_draw draw = packet_draw(w, root, p);
 
 		if (unlikely(draw.node == KVL_NODE_NONE)) {
-			p->verdict = KVL_REQUEST_NO_NODE;
+			if (p->verdict == KVL_REQUEST_OK)
+				p->verdict = KVL_REQUEST_NO_NODE;
 			kvl_list_add(&b->answers, p);
 			continue;
 		}

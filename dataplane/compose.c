@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "dataplane/admit.h"
 #include "dataplane/message.h"
 #include "lib/proto/part.h"
 
@@ -48,15 +49,38 @@ static bool retrieval_judge(struct kvl_worker *w, uint32_t first)
 	return failed;
 }
 
-/* The first failure tells why. */
+/* A part of the command that failed, one that was refused before others; NULL. */
+static const struct kvl_part *failed_part(const struct kvl_merge_table *t, uint32_t first)
+{
+	const struct kvl_part *failed = NULL, *part;
+	uint32_t i = first;
+
+	do {
+		part = &t->parts[i];
+		if (part->state == KVL_PART_FAILED
+			&& (failed == NULL || kvl_verdict_refused(part->why)))
+			failed = part;
+		i = part->next;
+	} while (!(part->flags & KVL_PART_LAST));
+	return failed;
+}
+
+static bool is_refused(const struct kvl_merge_table *t, uint32_t first)
+{
+	const struct kvl_part *part = &t->parts[first];
+
+	if (part->flags & KVL_PART_VALUES)
+		part = failed_part(t, first);
+	return part != NULL && part->state == KVL_PART_FAILED && kvl_verdict_refused(part->why);
+}
+
+/* That failure tells why. */
 static void retrieval_error(struct kvl_message *msg, uint32_t first)
 {
-	const struct kvl_part *part = &msg->w->merges.parts[first];
+	const struct kvl_part *part = failed_part(&msg->w->merges, first);
 	uint8_t text[KVL_UNANSWERED_MAX];
 	struct kvl_request req;
 
-	while (part->state != KVL_PART_FAILED)
-		part = &msg->w->merges.parts[part->next];
 	req = part_request(part);
 	kvl_message_add(
 		msg, text, kvl_command_answer(part->why, &req, msg->m->request + part->off, text));
@@ -116,29 +140,33 @@ static void command_add(struct kvl_message *msg, uint32_t first, bool failed, bo
 }
 
 /* Equal keys are asked once, so a few bytes of request could ask for any amount of reply. */
-static void huge_send(struct kvl_worker *w, const struct kvl_merge *m, const struct kvl_part *part)
+static void huge_send(struct kvl_message *msg, const struct kvl_part *part)
 {
 	struct kvl_request req = part_request(part);
 	uint8_t text[KVL_UNANSWERED_MAX];
-	struct kvl_message msg;
-	size_t len = kvl_command_answer(KVL_REQUEST_REPLY_HUGE, &req, m->request + part->off, text);
+	size_t len =
+		kvl_command_answer(KVL_REQUEST_REPLY_HUGE, &req, msg->m->request + part->off, text);
 
-	kvl_count(&w->counters.answered[KVL_REQUEST_REPLY_HUGE], 1);
-	kvl_message_begin(&msg, w, m);
-	kvl_message_add(&msg, text, len);
-	if (!kvl_message_measured(&msg))
+	kvl_count(&msg->w->counters.answered[KVL_REQUEST_REPLY_HUGE], 1);
+	kvl_message_begin(msg, msg->w, msg->m);
+	kvl_message_add(msg, text, len);
+	if (!kvl_message_measured(msg))
 		return;
-	kvl_message_add(&msg, text, len);
-	kvl_message_end(&msg);
+	kvl_message_add(msg, text, len);
+	kvl_message_end(msg);
 }
 
-static void command_send(
-	struct kvl_worker *w, const struct kvl_merge *m, uint32_t first, bool partial_error)
+/* `service` may be NULL: it has gone. */
+static void command_send(struct kvl_worker *w, const struct kvl_root *root,
+	const struct kvl_root_service *service, const struct kvl_merge *m, uint32_t first)
 {
+	bool partial_error = service != NULL && service->partial == KVL_PARTIAL_ERROR;
 	struct kvl_part *part = &w->merges.parts[first];
 	struct kvl_message msg;
 	bool failed = false;
 
+	/* Told as such, whatever is to be told of keys without an answer. */
+	partial_error |= is_refused(&w->merges, first);
 	if (!(part->flags & KVL_PART_VALUES)) {
 		if (part->state == KVL_PART_FAILED)
 			kvl_count(&w->counters.unanswered, 1);
@@ -150,21 +178,26 @@ static void command_send(
 	kvl_message_begin(&msg, w, m);
 	command_add(&msg, first, failed, partial_error);
 	if (unlikely(msg.size > KVL_MESSAGE_MAX)) {
-		huge_send(w, m, part);
+		huge_send(&msg, part);
 		return;
 	}
+	if (unlikely(root->policies & KVL_POLICY_GUARD)
+		&& !kvl_admit_message(w, root, service, &m->client, KVL_FRAME_LEN + msg.size))
+		return;
 	if (!kvl_message_measured(&msg))
 		return;
 	command_add(&msg, first, failed, partial_error);
 	kvl_message_end(&msg);
 }
 
-void kvl_compose(struct kvl_worker *w, const struct kvl_merge *m, bool partial_error)
+void kvl_compose(struct kvl_worker *w, const struct kvl_root *root, const struct kvl_merge *m)
 {
+	const struct kvl_root_service *service =
+		kvl_root_service_at(root, &m->vip, rte_be_to_cpu_16(m->vip_port));
 	uint32_t i = m->head;
 
 	while (i != KVL_PART_NONE) {
-		command_send(w, m, i, partial_error);
+		command_send(w, root, service, m, i);
 		while (!(w->merges.parts[i].flags & KVL_PART_LAST))
 			i = w->merges.parts[i].next;
 		i = w->merges.parts[i].next;

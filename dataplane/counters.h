@@ -33,12 +33,18 @@
 	X(KVL_DROP_PORT_ZERO, "port_zero") /* source port 0: nobody to answer */                   \
 	X(KVL_DROP_REFLECTION,                                                                     \
 		"reflection") /* source is a server's port: it would run the answer */             \
+	X(KVL_DROP_CLIENT_DENIED, "client_denied") /* not in the service's list of clients */      \
+	X(KVL_DROP_CLIENT_RATE, "client_rate")     /* this address has asked too often */          \
+	X(KVL_DROP_AMPLIFICATION,                                                                  \
+		"amplification") /* more bytes toward an address than it may be sent */            \
 	X(KVL_DROP_SEGMENTS, "multi_segment") /* the port gave a chained mbuf */                   \
 	X(KVL_DROP_FRAME_SHORT, "frame_short")                                                     \
 	X(KVL_DROP_FRAME_TOTAL, "frame_total")                                                     \
 	X(KVL_DROP_QUIET,                                                                          \
 		"quiet_error") /* a bad request that asked for silence, or cannot be answered */   \
 	X(KVL_DROP_NO_NODE, "no_node_quiet")                                                       \
+	X(KVL_DROP_OVER_QUOTA, "over_quota_quiet")                                                 \
+	X(KVL_DROP_SHED, "shed_quiet")                                                             \
 	X(KVL_DROP_PENDING_FULL, "pending_full_quiet")                                             \
 	X(KVL_DROP_REPLY_FRAME, "reply_frame")   /* not a reply: short, sequence beyond total */   \
 	X(KVL_DROP_REPLY_LATE, "reply_late")     /* the slot's generation has moved on */          \
@@ -74,15 +80,23 @@ struct kvl_counters {
 	uint64_t verdicts[KVL_VERDICT_COUNT]; /* of client requests, by kvl_request_parse() */
 	uint64_t answered[KVL_VERDICT_COUNT]; /* answered by the router itself */
 	uint64_t created, absorbed;
-	uint64_t splits;        /* datagrams of several keys or commands that were taken apart */
-	uint64_t parts;         /* of them: asked of nodes, among requests */
-	uint64_t unanswered;    /* keys and commands of them that got no good reply in time */
-	uint64_t merges_full;   /* datagrams refused: no merge, or too few parts, were left */
-	uint64_t chunks_full;   /* replies to parts given up: no room to keep them */
-	uint64_t pool_empty;    /* datagrams not created: no mbuf was left */
-	uint64_t merges;        /* in use (a gauge) */
-	uint64_t timeouts;      /* requests and parts given up without a whole reply */
-	uint64_t refused;       /* of them: because ICMP said that their node cannot be reached */
+	uint64_t splits;          /* datagrams of several keys or commands that were taken apart */
+	uint64_t parts;           /* of them: asked of nodes, among requests */
+	uint64_t unanswered;      /* keys and commands of them that got no good reply in time */
+	uint64_t merges_full;     /* datagrams refused: no merge, or too few parts, were left */
+	uint64_t chunks_full;     /* replies to parts given up: no room to keep them */
+	uint64_t pool_empty;      /* datagrams not created: no mbuf was left */
+	uint64_t merges;          /* in use (a gauge) */
+	uint64_t clients_evicted; /* forgotten though just seen: too many clients at once */
+	uint64_t ruled;           /* keys that a prefix rule took */
+	uint64_t hints, hints_ignored; /* P and L tokens that said something, and that did not */
+	uint64_t masked;     /* draws replaced: lag, tenant's share, bound on what is in flight */
+	uint64_t lag_open;   /* all holders lag by more than allowed: asked all the same */
+	uint64_t over_quota; /* requests beyond their tenant's quota */
+	uint64_t shed;       /* requests whose nodes have as much in flight as they may */
+	uint64_t withheld;   /* merged replies not made: amplification */
+	uint64_t timeouts;   /* requests and parts given up without a whole reply */
+	uint64_t refused;    /* of them: because ICMP said that their node cannot be reached */
 	uint64_t quiet_expired; /* slots of quiet requests let go: neither timeout nor loss */
 	uint64_t
 		big_untracked; /* replies too large to count datagram by datagram: slot kept to its end */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "dataplane/admit.h"
 #include "dataplane/datagram.h"
 #include "dataplane/merge.h"
 #include "dataplane/retry.h"
@@ -56,14 +57,20 @@ static struct kvl_way way_to_client(const struct kvl_slot *s)
 	};
 }
 
-static void client_tell(struct kvl_worker *w, const struct kvl_slot *s)
+static void client_tell(struct kvl_worker *w, const struct kvl_root *root, const struct kvl_slot *s)
 {
 	const enum kvl_verdict why =
 		s->flags & KVL_SLOT_HEARD ? KVL_REQUEST_REPLY_HUGE : KVL_REQUEST_NO_REPLY;
 	const struct kvl_way way = way_to_client(s);
 	struct kvl_datagram d;
 
-	if (s->seen.total != 0 || !kvl_datagram_begin(w, &d))
+	if (s->seen.total != 0)
+		return;
+	if (unlikely(root->policies & KVL_POLICY_GUARD)
+		&& !kvl_admit_message(w, root, kvl_root_service_numbered(root, s->service),
+			&s->client, KVL_ANSWER_MAX))
+		return;
+	if (!kvl_datagram_begin(w, &d))
 		return;
 	kvl_count(&w->counters.answered[why], 1);
 	kvl_datagram_send(w, &d, &way, s->client_id, 0, 1, kvl_echo_answer(why, &s->echo, d.data));
@@ -82,7 +89,7 @@ void kvl_give_up(struct kvl_worker *w, const struct kvl_root *root, uint32_t slo
 		if (s->flags & KVL_SLOT_PART)
 			kvl_merge_part_lost(w, s->merge, s->part);
 		else
-			client_tell(w, s);
+			client_tell(w, root, s);
 	}
 	kvl_pending_abandon(&w->pending, slot);
 }

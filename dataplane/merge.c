@@ -40,14 +40,6 @@ void kvl_merge_part_lost(struct kvl_worker *w, uint32_t merge, uint32_t part)
 	part_end(w, merge, &w->merges.parts[part], false);
 }
 
-static bool partial_error(const struct kvl_root *root, const struct kvl_merge *m)
-{
-	const struct kvl_root_service *s =
-		kvl_root_service_at(root, &m->vip, rte_be_to_cpu_16(m->vip_port));
-
-	return s != NULL && s->partial == KVL_PARTIAL_ERROR;
-}
-
 /* All that can be done without waiting; frees the merge at its end. */
 static void merge_go_on(struct kvl_worker *w, const struct kvl_root *root, uint32_t merge)
 {
@@ -55,7 +47,7 @@ static void merge_go_on(struct kvl_worker *w, const struct kvl_root *root, uint3
 
 	while (m->waiting == 0) {
 		if (m->head != KVL_PART_NONE)
-			kvl_compose(w, m, partial_error(root, m));
+			kvl_compose(w, root, m);
 		if (m->at >= m->len) {
 			kvl_merge_free(&w->merges, merge);
 			return;

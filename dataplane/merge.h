@@ -36,7 +36,7 @@ void kvl_merge_reply(struct kvl_worker *w, uint32_t merge, uint32_t part,
 void kvl_merge_part_lost(struct kvl_worker *w, uint32_t merge, uint32_t part);
 
 /* Sends what the client gets for the parts of a merge, none of which is waited for. */
-void kvl_compose(struct kvl_worker *w, const struct kvl_merge *m, bool partial_error);
+void kvl_compose(struct kvl_worker *w, const struct kvl_root *root, const struct kvl_merge *m);
 
 /* `stats`: what this router did, all its workers together. */
 #define KVL_STATS_MAX 32

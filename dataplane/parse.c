@@ -2,6 +2,7 @@
 #include "dataplane/burst.h"
 #include "dataplane/checksum.h"
 #include "lib/proto/get.h"
+#include "lib/proto/hint.h"
 #include "lib/proto/part.h"
 #include "lib/ring/hash.h"
 #include "lib/ring/lookup.h"
@@ -13,8 +14,9 @@ static inline enum kvl_verdict request_parse(const uint8_t *payload, struct kvl_
 	return kvl_request_parse(payload, p->payload_len, &p->request);
 }
 
-/* Hints to the router go no further: blanked, and the checksum follows, right or wrong. */
-static void proxy_tokens_blank(struct kvl_packet *p)
+/* Hints to the router are taken and go no further: blanked, and the checksum follows, right or
+ * wrong. */
+static void hints_take(struct kvl_worker *w, struct kvl_packet *p)
 {
 	uint8_t *line = kvl_packet_payload(p) + KVL_FRAME_LEN;
 	struct rte_udp_hdr *udp = kvl_packet_udp(p);
@@ -22,6 +24,9 @@ static void proxy_tokens_blank(struct kvl_packet *p)
 	size_t len, off;
 
 	while ((len = kvl_proxy_token(line, p->payload_len - KVL_FRAME_LEN, &off)) != 0) {
+		kvl_count(kvl_hint_take(&p->request, line + off, len) ? &w->counters.hints
+								      : &w->counters.hints_ignored,
+			1);
 		for (size_t i = off; i < off + len; i++) {
 			/* a byte is half of a word of the sum, by its place */
 			delta += i % 2 == 0 ? kvl_csum_change16(line[i], ' ')
@@ -50,7 +55,7 @@ static __attribute__((cold, noinline)) bool request_odd(
 	kvl_count(&w->counters.verdicts[p->verdict], 1);
 	switch (p->verdict) {
 	case KVL_REQUEST_PROXY_TOKEN:
-		proxy_tokens_blank(p);
+		hints_take(w, p);
 		p->verdict = KVL_REQUEST_OK;
 		return true;
 	case KVL_REQUEST_MULTI_KEY:
@@ -68,7 +73,7 @@ static __attribute__((cold, noinline)) bool request_odd(
  * Validates each request in full and hashes its key. What is not in order is answered by the
  * router and never reaches a node (SPEC 1.2).
  */
-void kvl_parse(struct kvl_worker *w, struct kvl_burst *b)
+void kvl_parse(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
 {
 	struct kvl_list *list = &b->requests;
 	unsigned int good = 0;
@@ -84,6 +89,8 @@ void kvl_parse(struct kvl_worker *w, struct kvl_burst *b)
 		if (unlikely(p->verdict != KVL_REQUEST_OK) && !request_odd(w, b, p))
 			continue;
 		key = kvl_request_key(payload, &p->request, scratch, &len);
+		if (unlikely(p->service->policy & KVL_POLICY_RULES))
+			p->service = kvl_rule_apply(w, root, p->service, key, len);
 		p->hash = kvl_service_hash(p->service, key, len);
 		kvl_placement_prefetch_index(p->service->placement, p->hash);
 		list->packets[good++] = p;

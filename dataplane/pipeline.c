@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dataplane/burst.h"
+#include "dataplane/admit.h"
 
 static void burst_begin(struct kvl_burst *b, struct rte_mbuf **mbufs, uint16_t count, uint8_t port)
 {
@@ -18,6 +18,7 @@ void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_
 	uint16_t count, uint8_t port)
 {
 	struct kvl_burst b;
+	bool guarded = unlikely(root->policies & KVL_POLICY_GUARD);
 
 	burst_begin(&b, mbufs, count, port);
 	kvl_classify(w, root, &b);
@@ -27,17 +28,23 @@ void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_
 	if (b.replies.count != 0) {
 		kvl_match(w, &b);
 		kvl_account(w, &b);
+		if (guarded)
+			kvl_admit_replies(w, root, &b.replies);
 		kvl_rewrite_replies(w, &b);
 		kvl_transmit(w, &b.replies);
 	}
 	if (unlikely(b.errors.count != 0))
 		kvl_refuse(w, root, &b);
+	if (guarded)
+		kvl_admit_requests(w, root, &b.requests);
 	if (b.requests.count != 0) {
-		kvl_parse(w, &b);
+		kvl_parse(w, root, &b);
 		kvl_lookup(w, &b);
 		kvl_choose(w, root, &b);
 		if (unlikely(b.odd.count != 0)) {
 			kvl_odd(w, root, &b);
+			if (guarded)
+				kvl_admit_answers(w, root, &b.odd);
 			kvl_transmit(w, &b.odd);
 		}
 		kvl_track(w, root, &b);
@@ -46,6 +53,8 @@ void kvl_pipeline(struct kvl_worker *w, const struct kvl_root *root, struct rte_
 	}
 	if (b.answers.count != 0) {
 		kvl_answer(w, &b);
+		if (guarded)
+			kvl_admit_answers(w, root, &b.answers);
 		kvl_transmit(w, &b.answers);
 	}
 	if (unlikely(w->merges.ready_head != KVL_MERGE_NONE))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "dataplane/constrain.h"
 #include "dataplane/datagram.h"
 #include "dataplane/retry.h"
 #include "dataplane/wave.h"
@@ -21,9 +22,18 @@ static uint32_t wait_ticks(struct kvl_worker *w, const struct kvl_root_node *nod
 	return node->try_ms + kvl_retry_jitter_us(node->try_ms * 1000u, random_next(w)) / 1000;
 }
 
-static void tries_begin(struct kvl_tries *tries, uint32_t tick, uint16_t node)
+/* By the terms that the request has when it comes: of its service, or of the rule of its key. */
+static struct kvl_tries tries_begin(const struct kvl_worker *w,
+	const struct kvl_root_service *terms, uint8_t flags, uint32_t lag_allowed, uint16_t node)
 {
-	*tries = (struct kvl_tries){.began = tick, .count = 1, .tried = {node}};
+	return (struct kvl_tries){
+		.began = w->tick,
+		.timeout_ms = terms->timeout_ms,
+		.retries = terms->retries,
+		.lag = flags & KVL_REQ_LAG ? lag_allowed : KVL_LAG_ANY,
+		.count = 1,
+		.tried = {node},
+	};
 }
 
 uint32_t kvl_retry_keep(
@@ -36,7 +46,7 @@ uint32_t kvl_retry_keep(
 		|| p->payload_len > KVL_RETRY_BYTES)
 		return 0;
 	c->len = p->payload_len;
-	tries_begin(&c->tries, w->tick, p->node);
+	c->tries = tries_begin(w, p->service, p->request.flags, p->request.lag_allowed, p->node);
 	memcpy(c->payload, kvl_packet_payload(p), p->payload_len);
 	w->pending.slots[p->slot].flags |= KVL_SLOT_RETRY;
 	return wait_ticks(w, node);
@@ -51,7 +61,7 @@ uint32_t kvl_retry_keep_part(struct kvl_worker *w, const struct kvl_root_service
 	kvl_retry_earn(&w->retry_budgets[service->number % KVL_TURNS], &w->retry);
 	if (!(part->request_flags & KVL_REQ_IDEMPOTENT) || part->kind != KVL_KIND_READ)
 		return 0;
-	tries_begin(&part->tries, w->tick, s->node);
+	part->tries = tries_begin(w, service, part->request_flags, part->value_len, s->node);
 	s->flags |= KVL_SLOT_RETRY;
 	return wait_ticks(w, node);
 }
@@ -75,8 +85,8 @@ static bool was_tried(const struct kvl_tries *t, uint16_t node)
 }
 
 /* The best-weighted of the holders that are in and have not been tried; KVL_NODE_NONE. */
-static uint16_t untried_best(const struct kvl_root *root, const struct kvl_root_service *service,
-	const struct kvl_tries *t, uint64_t hash)
+static uint16_t untried_best(const struct kvl_worker *w, const struct kvl_root *root,
+	const struct kvl_root_service *service, const struct kvl_tries *t, uint64_t hash)
 {
 	const uint16_t *weights = kvl_root_weights(root, t->class);
 	const struct kvl_row *row =
@@ -87,6 +97,7 @@ static uint16_t untried_best(const struct kvl_root *root, const struct kvl_root_
 
 	for (unsigned int i = 0; i < left; i++)
 		if (!was_tried(t, list[i].node)
+			&& kvl_constrain_retry(w, root, service, list[i].node, t->lag)
 			&& (best == KVL_NODE_NONE || weights[list[i].node] > weights[best]))
 			best = list[i].node;
 	return best;
@@ -105,8 +116,8 @@ static bool retry_allowed(struct kvl_worker *w, const struct kvl_root_service *s
 	};
 	enum kvl_retry_verdict verdict;
 
-	params.retries_most = service->retries;
-	params.deadline_us = service->timeout_ms * 1000;
+	params.retries_most = t->retries;
+	params.deadline_us = t->timeout_ms * 1000;
 	verdict =
 		kvl_retry_decide(&params, &request, &w->retry_budgets[service->number % KVL_TURNS],
 			&w->retry_keys, w->now / w->tsc_per_tick);
@@ -196,17 +207,17 @@ bool kvl_retry_again(struct kvl_worker *w, const struct kvl_root *root, uint32_t
 	uint32_t left, wait;
 	uint16_t next;
 
-	if (service == NULL || w->tick - t->began >= service->timeout_ms)
+	if (service == NULL || w->tick - t->began >= t->timeout_ms)
 		return false;
-	left = service->timeout_ms - (w->tick - t->began);
+	left = t->timeout_ms - (w->tick - t->began);
 	/* When some of the reply has passed, another node's could not be told from it. */
-	next = s->seen.total == 0 ? untried_best(root, service, t, s->key_hash) : KVL_NODE_NONE;
+	next = s->seen.total == 0 ? untried_best(w, root, service, t, s->key_hash) : KVL_NODE_NONE;
 	node = &kvl_root_nodes(root)[next == KVL_NODE_NONE ? 0 : next];
 	wait = next == KVL_NODE_NONE ? left : RTE_MIN(wait_ticks(w, node), left);
 	if (next == KVL_NODE_NONE || !retry_allowed(w, service, s, t, wait)
 		|| !kvl_datagram_begin(w, &d))
 		return wait_on(w, slot, left, refused);
-	node_leave(w, s, service->timeout_ms, refused);
+	node_leave(w, s, t->timeout_ms, refused);
 	/* What the former node still says must match nothing. */
 	kvl_pending_renew(&w->pending, slot);
 	node_enter(w, s, next, node);

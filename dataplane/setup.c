@@ -6,6 +6,7 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
+#include <rte_random.h>
 
 #include "dataplane/port/port.h"
 #include "dataplane/retry.h"
@@ -47,6 +48,25 @@ static int worker_memory(struct kvl_worker *w, const struct kvl_worker_params *p
 	w->latency = rte_calloc_socket("kvl_latency", params->node_max, sizeof(*w->latency),
 		RTE_CACHE_LINE_SIZE, w->socket);
 	return w->nodes == NULL || w->latency == NULL ? -ENOMEM : 0;
+}
+
+/* What guarded services and tenants need. */
+static int worker_clients(struct kvl_worker *w, const struct kvl_worker_params *params)
+{
+	struct kvl_client *clients = rte_calloc_socket(
+		"kvl_clients", KVL_CLIENTS, sizeof(*clients), RTE_CACHE_LINE_SIZE, w->socket);
+
+	if (clients == NULL)
+		return -ENOMEM;
+	/* A seed of its own, so that nobody can aim at another's place. */
+	kvl_client_table_init(&w->clients, clients, KVL_CLIENTS, rte_rand());
+	w->tenants.node_max = params->node_max;
+	w->tenants.shares =
+		rte_calloc_socket("kvl_tenants", (size_t)KVL_TENANTS_MAX * params->node_max,
+			sizeof(*w->tenants.shares), RTE_CACHE_LINE_SIZE, w->socket);
+	w->chosen = rte_calloc_socket(
+		"kvl_chosen", params->node_max, sizeof(*w->chosen), RTE_CACHE_LINE_SIZE, w->socket);
+	return w->tenants.shares == NULL || w->chosen == NULL ? -ENOMEM : 0;
 }
 
 /* What split requests need. */
@@ -106,6 +126,8 @@ struct kvl_worker *kvl_worker_new(const struct kvl_worker_params *params)
 	if (rc == 0)
 		rc = worker_merges(w, params);
 	if (rc == 0)
+		rc = worker_clients(w, params);
+	if (rc == 0)
 		rc = worker_inbox(w);
 	if (rc < 0) {
 		kvl_worker_free(w);
@@ -132,6 +154,9 @@ void kvl_worker_free(struct kvl_worker *w)
 		inbox_free(w);
 	rte_free(w->merges.merges);
 	rte_mempool_free(w->made);
+	rte_free(w->clients.clients);
+	rte_free(w->tenants.shares);
+	rte_free(w->chosen);
 	rte_free(w->pending.slots);
 	rte_free(w->retry_copies);
 	rte_free(w->retry_keys.slots);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "dataplane/constrain.h"
 #include "dataplane/merge.h"
 #include "lib/proto/commands.h"
 #include "lib/ring/lookup.h"
@@ -49,12 +50,21 @@ static void split_nat(struct kvl_worker *w, struct kvl_burst *b, struct kvl_pack
 	rte_pktmbuf_free(p->mbuf);
 }
 
-/* The node of a key where there is no choice: the first of its row that is in. */
-static uint16_t key_node(const struct kvl_root *root, const struct kvl_root_service *s,
+/* The node of a key where there is no choice: the first of its row that is in. KVL_NODE_NONE with
+ * p->verdict, when its tenant is over quota. */
+static uint16_t key_node(struct kvl_worker *w, const struct kvl_root *root, struct kvl_packet *p,
 	const uint8_t *key, size_t len)
 {
-	uint64_t hash = kvl_service_hash(s, key, len);
+	const struct kvl_root_service *s = p->service;
+	uint64_t hash;
 
+	if (unlikely(s->policy & KVL_POLICY_RULES))
+		s = kvl_rule_apply(w, root, s, key, len);
+	if (!kvl_constrain_quota(w, root, s)) {
+		p->verdict = KVL_REQUEST_OVER_QUOTA;
+		return KVL_NODE_NONE;
+	}
+	hash = kvl_service_hash(s, key, len);
 	return kvl_draw_first(
 		kvl_placement_row(s->placement, kvl_placement_find(s->placement, hash)),
 		kvl_root_weights(root, 0))
@@ -62,7 +72,7 @@ static uint16_t key_node(const struct kvl_root *root, const struct kvl_root_serv
 }
 
 /* The node of a good command's keys, when it is the same for all (or NONE so far: any). */
-static bool command_node(const struct kvl_root *root, const struct kvl_packet *p,
+static bool command_node(struct kvl_worker *w, const struct kvl_root *root, struct kvl_packet *p,
 	const struct kvl_command *c, uint16_t *node)
 {
 	const uint8_t *payload = kvl_packet_payload(p);
@@ -82,7 +92,7 @@ static bool command_node(const struct kvl_root *root, const struct kvl_packet *p
 		r.key_off = k.off;
 		r.key_len = k.len;
 		key = kvl_request_key(payload, &r, scratch, &len);
-		n = key_node(root, p->service, key, len);
+		n = key_node(w, root, p, key, len);
 		if (n == KVL_NODE_NONE || (*node != KVL_NODE_NONE && n != *node))
 			return false;
 		*node = n;
@@ -94,7 +104,8 @@ static bool command_node(const struct kvl_root *root, const struct kvl_packet *p
  * dsr: nothing can be merged, since replies pass the router by. The datagram goes on as it is when
  * one node has all keys and all of it is good, to the last byte; reads are not spread then.
  */
-static void split_dsr(const struct kvl_root *root, struct kvl_burst *b, struct kvl_packet *p)
+static void split_dsr(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b,
+	struct kvl_packet *p)
 {
 	const uint8_t *payload = kvl_packet_payload(p);
 	uint16_t node = KVL_NODE_NONE;
@@ -105,7 +116,7 @@ static void split_dsr(const struct kvl_root *root, struct kvl_burst *b, struct k
 	while (good && kvl_command_next(payload, p->payload_len, &at, &c))
 		good = (c.verdict == KVL_REQUEST_KEYLESS && c.request.op == KVL_OP_MN)
 		       || ((c.verdict == KVL_REQUEST_OK || c.verdict == KVL_REQUEST_MULTI_KEY)
-			       && command_node(root, p, &c, &node));
+			       && command_node(w, root, p, &c, &node));
 	if (!good || at != p->payload_len || node == KVL_NODE_NONE) {
 		kvl_list_add(&b->answers, p);
 		return;
@@ -121,5 +132,5 @@ void kvl_split(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bur
 	if (p->service->mode == KVL_MODE_NAT)
 		split_nat(w, b, p);
 	else
-		split_dsr(root, b, p);
+		split_dsr(w, root, b, p);
 }

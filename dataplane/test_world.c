@@ -18,6 +18,13 @@ uint16_t world_weights[WORLD_NODES];
 struct kvl_root_service world_service;
 uint16_t world_try_ms;
 bool world_nodes_v6;
+struct kvl_root_policy world_policy[1 + WORLD_RULES];
+const char *world_rules[WORLD_RULES];
+struct kvl_root_service world_terms[WORLD_RULES];
+struct kvl_root_tenant world_tenants[WORLD_TENANTS];
+const struct kvl_clients *world_clients;
+uint32_t world_lag[WORLD_NODES];
+bool world_read_only[WORLD_NODES];
 
 static const struct kvl_merge_params world_merge = {
 	.merges = WORLD_MERGES, .parts = WORLD_PARTS, .chunks = WORLD_CHUNKS};
@@ -31,7 +38,7 @@ static uint64_t sent;     /* mbufs taken from transmit buffers */
 static void eal_begin(void)
 {
 	char *args[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m",
-		"256", "--lcores=0@0", "--log-level=3", NULL};
+		"384", "--lcores=0@0", "--log-level=3", NULL};
 
 	if (rte_eal_init(9, args) < 0)
 		abort();
@@ -126,12 +133,57 @@ static struct kvl_root_node node_make(unsigned int number)
 	return node;
 }
 
+/* The service of rule i, behind the two others. */
+static struct kvl_root_service rule_service(const struct kvl_root_service *of, unsigned int i)
+{
+	const struct kvl_root_service *terms = &world_terms[i];
+	struct kvl_root_service s = *of;
+
+	s.members = NULL;
+	s.member_count = 0;
+	s.policy = terms->policy;
+	if (terms->timeout_ms != 0)
+		s.timeout_ms = terms->timeout_ms;
+	if (terms->hash_rule.on)
+		s.hash_rule = terms->hash_rule;
+	if (terms->choice != 0)
+		s.choice = terms->choice;
+	return s;
+}
+
+static void rules_make(struct kvl_root_spec *spec, struct kvl_root_service *services,
+	struct kvl_root_policy *policies, struct kvl_root_rule *rules)
+{
+	policies[0] = world_policy[0];
+	for (unsigned int i = 1; i < 4; i++)
+		policies[i] = (struct kvl_root_policy){
+			.tenant = KVL_TENANT_NONE, .lag_most = KVL_LAG_ANY};
+	policies[2] = policies[0]; /* IPv6's; rules are the first one's only */
+	services[0].policy = world_service.policy;
+	services[2].policy = world_service.policy & ~KVL_POLICY_RULES;
+	for (unsigned int i = 0; i < WORLD_RULES && world_rules[i] != NULL; i++) {
+		services[4 + i] = rule_service(&services[0], i);
+		policies[4 + i] = world_policy[1 + i];
+		rules[i] = (struct kvl_root_rule){
+			.service = 0, .rule = {.len = strlen(world_rules[i]), .target = 4 + i}};
+		memcpy(rules[i].rule.prefix, world_rules[i], rules[i].rule.len);
+		spec->variant_count = spec->rule_count = i + 1;
+	}
+	spec->policies = policies;
+	spec->rules = rules;
+	spec->tenants = world_tenants;
+	spec->tenant_count = WORLD_TENANTS;
+	spec->clients = world_clients;
+}
+
 void world_publish(void)
 {
 	static const uint16_t members[WORLD_NODES] = {0, 1, 2, 3, 4, 5};
 	static const char *const vips[] = {
 		"10.1.0.100", "10.1.0.101", "2001:db8:1::100", "2001:db8:1::101"};
-	struct kvl_root_service services[4];
+	struct kvl_root_service services[4 + WORLD_RULES];
+	struct kvl_root_policy policies[4 + WORLD_RULES];
+	struct kvl_root_rule rules[WORLD_RULES];
 	struct kvl_root_node nodes[WORLD_NODES];
 	uint16_t weights[KVL_CLASSES][WORLD_NODES];
 	struct kvl_root_spec spec = {.revision = 1,
@@ -164,9 +216,12 @@ void world_publish(void)
 	}
 	for (unsigned int n = 0; n < WORLD_NODES; n++) {
 		nodes[n] = node_make(n);
+		nodes[n].version_lag = world_lag[n];
 		for (unsigned int c = 0; c < KVL_CLASSES; c++)
-			weights[c][n] = world_weights[n];
+			weights[c][n] =
+				(c & KVL_CLASS_WRITE) && world_read_only[n] ? 0 : world_weights[n];
 	}
+	rules_make(&spec, services, policies, rules);
 	rte_free(root);
 	root = rte_malloc(NULL, kvl_root_size(&spec), RTE_CACHE_LINE_SIZE);
 	assert_int_equal(kvl_root_init(root, &spec, 2), 0);
@@ -190,6 +245,7 @@ static void worker_reset(struct kvl_worker *w)
 	assert_int_equal(kvl_pending_init(&w->pending, memory, &params), 0);
 	kvl_merge_table_init(&w->merges, w->merges.merges, &world_merge);
 	memset(&w->counters, 0, sizeof(w->counters));
+	memset(w->clients.clients, 0, KVL_CLIENTS * sizeof(*w->clients.clients));
 	memset(w->nodes, 0, WORLD_NODES * sizeof(*w->nodes));
 	memset(w->latency, 0, WORLD_NODES * sizeof(*w->latency));
 	w->sweep_left = w->refused_count = 0;
@@ -207,10 +263,20 @@ int world_reset(void **state)
 			rte_pktmbuf_free(m);
 		worker_reset(world_workers[w]);
 	}
-	for (unsigned int n = 0; n < WORLD_NODES; n++)
+	for (unsigned int n = 0; n < WORLD_NODES; n++) {
 		world_weights[n] = 1000;
+		world_read_only[n] = false;
+		world_lag[n] = 0;
+	}
 	world_service = (struct kvl_root_service){0};
 	world_nodes_v6 = false;
+	for (unsigned int i = 0; i < 1 + WORLD_RULES; i++)
+		world_policy[i] = (struct kvl_root_policy){
+			.tenant = KVL_TENANT_NONE, .lag_most = KVL_LAG_ANY};
+	memset(world_rules, 0, sizeof(world_rules));
+	memset(world_terms, 0, sizeof(world_terms));
+	memset(world_tenants, 0, sizeof(world_tenants));
+	world_clients = NULL;
 	world_publish();
 	received = sent = 0;
 	return 0;

@@ -38,8 +38,22 @@ extern struct kvl_worker *world_workers[WORLD_WORKERS];
 extern uint16_t world_weights[WORLD_NODES]; /* set, then world_publish() */
 /* Policies of both services: keyless, partial, hash_rule; set, then world_publish(). */
 extern struct kvl_root_service world_service;
-extern uint16_t world_try_ms; /* of every node; set, then world_publish() */
-extern bool world_nodes_v6;   /* set, then world_publish() */
+/*
+ * Policies of the nat service ([0]; world_service.policy says which hold), and of up to
+ * WORLD_RULES rules of it: rule i has prefix world_rules[i], policy [i + 1] and, where they are not
+ * zero, the terms of world_terms[i]. Set, then world_publish().
+ */
+#define WORLD_RULES   3
+#define WORLD_TENANTS 2
+extern struct kvl_root_policy world_policy[1 + WORLD_RULES];
+extern const char *world_rules[WORLD_RULES]; /* NULL: no more */
+extern struct kvl_root_service world_terms[WORLD_RULES];
+extern struct kvl_root_tenant world_tenants[WORLD_TENANTS];
+extern const struct kvl_clients *world_clients;
+extern uint32_t world_lag[WORLD_NODES];
+extern bool world_read_only[WORLD_NODES]; /* out for writes */
+extern uint16_t world_try_ms;             /* of every node; set, then world_publish() */
+extern bool world_nodes_v6;               /* set, then world_publish() */
 
 /* cmocka group set-up and tear-down. */
 int world_begin(void **state);

@@ -39,6 +39,7 @@ static void slot_fill(const struct wave *v, uint32_t slot, uint32_t part_number)
 	const struct kvl_root_node *node = &kvl_root_nodes(v->root)[part->node];
 	struct kvl_slot *s = &v->w->pending.slots[slot];
 	uint32_t hold = v->m->deadline - v->w->tick;
+	const struct kvl_root_service *terms = &kvl_root_services(v->root)[part->terms];
 	uint32_t wait = 0;
 
 	s->flags = KVL_SLOT_ACTIVE | KVL_SLOT_PART;
@@ -50,8 +51,8 @@ static void slot_fill(const struct wave *v, uint32_t slot, uint32_t part_number)
 	s->node_address = node->address;
 	s->merge = v->merge;
 	s->part = part_number;
-	if (v->service->retries != 0)
-		wait = kvl_retry_keep_part(v->w, v->service, slot, node);
+	if (terms->retries != 0)
+		wait = kvl_retry_keep_part(v->w, terms, slot, node);
 	if (wait != 0)
 		hold = RTE_MIN(hold, wait + 1);
 	kvl_wheel_arm(&v->w->pending.wheel, slot, v->w->tick + hold);

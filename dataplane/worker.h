@@ -9,6 +9,8 @@
 #include <rte_ring.h>
 
 #include "dataplane/counters.h"
+#include "dataplane/tenant.h"
+#include "dataplane/track/client_table.h"
 #include "dataplane/track/merge_table.h"
 #include "dataplane/track/pending.h"
 #include "lib/model/root.h"
@@ -35,6 +37,12 @@ struct kvl_retry_copy;
 struct kvl_refused {
 	uint16_t node;
 	uint32_t since; /* tick of the last error */
+};
+
+/* Requests of the running round that were given to a node and are not in flight yet. */
+struct kvl_chosen {
+	uint32_t round;
+	uint32_t count;
 };
 
 /* A port as a worker uses it: one receive and one transmit queue, its own. */
@@ -88,6 +96,10 @@ struct kvl_worker {
 	struct rte_mempool *made;                      /* mbufs of its own */
 	struct kvl_merge_table merges;
 	struct kvl_asked asked;
+	struct kvl_client_table clients; /* of guarded services */
+	struct kvl_tenant_state tenants;
+	struct kvl_chosen *chosen; /* by node number */
+	uint32_t round;            /* of choices: a burst's, or those of a wave of parts */
 	uint32_t turns[KVL_TURNS];
 	struct kvl_retry_params retry;
 	struct kvl_retry_copy *retry_copies; /* by slot */

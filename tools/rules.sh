@@ -20,8 +20,8 @@ code() { # DIR...: C sources that are no tests
 	git ls-files -co --exclude-standard "$@" | grep -E '\.[ch]$' | grep -vE '_test\.c$|/test_'
 }
 
-# What runs per packet. Set-up (setup.c, port/) may allocate, idle.c may sleep.
-per_packet=$(code dataplane | grep -vE '^dataplane/(port/|setup\.c|idle\.[ch])')
+# What runs per packet. Set-up (setup.c, clients.c, port/) may allocate, idle.c may sleep.
+per_packet=$(code dataplane | grep -vE '^dataplane/(port/|setup\.c|clients\.c|idle\.[ch])')
 # shellcheck disable=SC2086
 grep -nE '\b(malloc|calloc|realloc|free|strdup|rte_[a-z]*malloc[a-z_]*|rte_free|printf|fprintf|snprintf|syslog|rte_log|RTE_LOG|kvl_log|pthread_[a-z_]+|rte_spinlock_[a-z]+|rte_rwlock_[a-z]+|nanosleep|usleep|sleep|read|write|send|recv|ioctl|clock_gettime|gettimeofday|time)\(' \
 	$per_packet | rule "no allocation, lock, log or system call in what runs per packet"

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static uint64_t wall_ms(void)
 }
 
 /* Role flags (SPEC 6.1) are words of a file that whatever manages the node writes. */
-static uint32_t flags_read(const char *path)
+static uint32_t flags_of(const char *text)
 {
 	static const struct {
 		const char *word;
@@ -63,18 +64,36 @@ static uint32_t flags_read(const char *path)
 		{"read_only", KVL_FACT_READ_ONLY},
 		{"recovering", KVL_FACT_RECOVERING},
 	};
-	char text[256] = "";
 	uint32_t flags = 0;
-	FILE *file = path != NULL ? fopen(path, "r") : NULL;
 
-	if (file == NULL)
-		return 0;
-	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-	fclose(file);
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strstr(text, words[i].word) != NULL)
 			flags |= words[i].flag;
 	return flags;
+}
+
+/* How many versions the node lags behind (SPEC 3), by the same file; NAN when it does not say. */
+static double lag_of(const char *text)
+{
+	static const char word[] = "version_lag=";
+	const char *at = strstr(text, word);
+
+	if (at == NULL || at[sizeof(word) - 1] < '0' || at[sizeof(word) - 1] > '9')
+		return NAN;
+	return strtod(at + sizeof(word) - 1, NULL);
+}
+
+static void state_read(const char *path, struct kvl_report *report)
+{
+	char text[256] = "";
+	FILE *file = path != NULL ? fopen(path, "r") : NULL;
+
+	if (file == NULL)
+		return;
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	report->figures.flags = flags_of(text);
+	report->figures.value[KVL_METRIC_VERSION_LAG] = lag_of(text);
 }
 
 static void report_fill(struct agent *a, struct kvl_report *report)
@@ -106,7 +125,7 @@ static void report_fill(struct agent *a, struct kvl_report *report)
 	value[KVL_METRIC_HIT_RATE] = m.hit_rate;
 	value[KVL_METRIC_QPS_1M] = m.qps_1m;
 	value[KVL_METRIC_QPS_5M] = m.qps_5m;
-	report->figures.flags = flags_read(a->flags_path);
+	state_read(a->flags_path, report);
 	report->figures.capability = (struct kvl_capability){a->disk, h.nic_mbit, h.memory_mb};
 }
 
@@ -167,6 +186,7 @@ static const char usage[] =
 	"  --interface NAME         whose traffic is reported\n"
 	"  --disk ssd|hdd           what it stores on\n"
 	"  --flags FILE             words in it: compacting repairing read_only recovering\n"
+	"                           version_lag=N\n"
 	"  --version, --help\n";
 
 static int option_apply(struct agent *a, int option, const char *value)

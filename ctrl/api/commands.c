@@ -6,6 +6,7 @@ const struct kvl_api_command kvl_commands[] = {
 	{"nodes", KVL_API_READ, kvl_command_nodes},
 	{"services", KVL_API_READ, kvl_command_services},
 	{"scores", KVL_API_READ, kvl_command_scores},
+	{"tenants", KVL_API_READ, kvl_command_tenants},
 	{"stats", KVL_API_READ, kvl_command_stats},
 	{"route", KVL_API_READ, kvl_command_route},
 	{"get", KVL_API_READ, kvl_command_get},

@@ -13,6 +13,7 @@ json_t *kvl_command_status(void *ctx, const json_t *params, struct kvl_message_e
 json_t *kvl_command_nodes(void *ctx, const json_t *params, struct kvl_message_error *error);
 json_t *kvl_command_services(void *ctx, const json_t *params, struct kvl_message_error *error);
 json_t *kvl_command_scores(void *ctx, const json_t *params, struct kvl_message_error *error);
+json_t *kvl_command_tenants(void *ctx, const json_t *params, struct kvl_message_error *error);
 json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_error *error);
 json_t *kvl_command_route(void *ctx, const json_t *params, struct kvl_message_error *error);
 json_t *kvl_command_get(void *ctx, const json_t *params, struct kvl_message_error *error);

@@ -4,6 +4,7 @@
 
 #include "ctrl/api/explain.h"
 #include "ctrl/api/format.h"
+#include "ctrl/api/route_terms.h"
 #include "lib/proto/request.h"
 #include "lib/ring/hash.h"
 #include "lib/ring/lookup.h"
@@ -15,9 +16,13 @@ struct decision {
 	uint32_t token;
 	const struct kvl_row *row;
 	const struct kvl_root *root;
-	const uint16_t *weights; /* of the plain read class; root->node_count of them */
+	struct route_terms terms;
+	const uint16_t
+		*weights; /* of the class that a read is drawn by; root->node_count of them */
 	uint32_t replication;
-	uint32_t sum; /* weights of the candidates that a read is drawn among */
+	uint32_t drawn; /* a read is drawn among so many */
+	bool in_spite;  /* all speak against themselves: taken in spite of that */
+	uint32_t sum;   /* weights of the candidates that a read is drawn among */
 };
 
 /* The topology may be newer than the root, until that is published; then what is new is out. */
@@ -28,9 +33,15 @@ static uint16_t weight_of(const struct decision *d, unsigned int place)
 	return node < d->root->node_count ? d->weights[node] : 0;
 }
 
+static enum kvl_filter filter_of(const struct decision *d, unsigned int place)
+{
+	return d->in_spite ? KVL_FILTER_IN
+			   : route_terms_filter(d->router, &d->terms, d->row->node[place]);
+}
+
 static bool candidate_is_in(const struct decision *d, unsigned int place)
 {
-	return weight_of(d, place) != 0;
+	return weight_of(d, place) != 0 && filter_of(d, place) == KVL_FILTER_IN;
 }
 
 /* The places of the row that a read is drawn among: the first N that are in. */
@@ -40,13 +51,21 @@ static bool candidate_is_drawn(const struct decision *d, unsigned int place)
 
 	for (unsigned int i = 0; i < place; i++)
 		before += candidate_is_in(d, i);
-	return candidate_is_in(d, place) && before < d->replication;
+	return candidate_is_in(d, place) && before < d->drawn;
 }
 
 static json_t *node_identity(const struct kvl_node *node)
 {
 	return json_pack("{s:s, s:s, s:s}", "id", node->config.id, "host", node->config.host,
 		"zone", node->config.zone);
+}
+
+/* The node's own reason, else the request's. */
+static const char *reason_of(const struct decision *d, unsigned int place)
+{
+	const struct kvl_node *node = &d->router->nodes.list[d->row->node[place]];
+
+	return node->reason != NULL ? node->reason : route_filter_text(filter_of(d, place));
 }
 
 static json_t *candidate_object(const struct decision *d, unsigned int place)
@@ -61,7 +80,7 @@ static json_t *candidate_object(const struct decision *d, unsigned int place)
 	json_object_update_new(object,
 		json_pack("{s:b, s:b, s:o, s:s, s:f, s:i, s:f, s:o, s:b}", "preferred",
 			place < d->replication, "eligible", candidate_is_in(d, place), "reason",
-			kvl_json_text(node->reason), "state",
+			kvl_json_text(reason_of(d, place)), "state",
 			scored == NULL ? "unused" : kvl_health_name(scored->health.state), "score",
 			scored == NULL ? 0.0 : scored->breakdown[0].score, "weight",
 			(int)weight_of(d, place), "probability", probability, "terms",
@@ -91,12 +110,29 @@ static int choice_place(const struct decision *d, unsigned int length)
 	return best;
 }
 
+static const char *reads_name(const struct decision *d)
+{
+	if (d->terms.strong)
+		return "where writes go";
+	return d->replication > 1 ? kvl_choice_name(d->terms.choice) : "first";
+}
+
+static bool any_is_in(const struct decision *d, unsigned int length)
+{
+	for (unsigned int i = 0; i < length; i++)
+		if (candidate_is_in(d, i))
+			return true;
+	return false;
+}
+
 static json_t *decision_object(struct decision *d)
 {
 	unsigned int length = row_length(d->row);
 	json_t *preference = json_array(), *candidates = json_array();
+	json_t *object;
 	int choice;
 
+	d->in_spite = !any_is_in(d, length);
 	for (unsigned int i = 0; i < length; i++)
 		if (candidate_is_drawn(d, i))
 			d->sum += weight_of(d, i);
@@ -107,7 +143,7 @@ static json_t *decision_object(struct decision *d)
 		json_array_append_new(candidates, candidate_object(d, i));
 	}
 	choice = choice_place(d, length);
-	return json_pack(
+	object = json_pack(
 		"{s:s, s:o, s:{s:i, s:o}, s:I, s:I, s:i, s:o, s:o, s:o, s:b, s:b, s:s, s:s}",
 		"service", d->service->config.name, "key_hash", kvl_json_hex(d->hash), "token",
 		"index", (int)d->token, "value",
@@ -118,9 +154,9 @@ static json_t *decision_object(struct decision *d)
 		kvl_json_text(
 			choice < 0 ? NULL : d->router->nodes.list[d->row->node[choice]].config.id),
 		"used_fallback", choice >= (int)d->replication, "used_local_fallback", false,
-		"reads",
-		d->replication > 1 ? kvl_choice_name(d->service->config.scoring.choice) : "first",
-		"writes", "first");
+		"reads", reads_name(d), "writes", "first");
+	json_object_update_new(object, route_terms_object(d->router, &d->terms));
+	return object;
 }
 
 static const struct kvl_topology_service *service_find(
@@ -142,14 +178,16 @@ json_t *kvl_explain_key(const struct kvl_router *r, const char *service, const u
 	d.service = service_find(r, service, error);
 	if (d.service == NULL)
 		return NULL;
-	if (d.service->config.hash_rule.on)
-		kvl_hash_part(&d.service->config.hash_rule, &key, &len);
+	d.terms = route_terms_of(d.router, d.service, key, len);
+	if (d.terms.hash_rule->on)
+		kvl_hash_part(d.terms.hash_rule, &key, &len);
 	d.hash = kvl_placement_key_hash(
 		d.service->master, key, len, d.service->config.placement.seed);
 	d.token = kvl_placement_find(d.service->master, d.hash);
 	d.row = kvl_placement_row(d.service->master, d.token);
-	d.weights = kvl_root_weights(d.root, 0);
+	d.weights = kvl_root_weights(d.root, d.terms.strong ? KVL_CLASS_WRITE : 0);
 	d.replication = RTE_MAX(kvl_placement_preferred(d.service->master), 1u);
+	d.drawn = d.terms.strong ? 1 : d.replication;
 	return decision_object(&d);
 }
 

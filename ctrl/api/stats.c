@@ -64,6 +64,27 @@ static json_t *counters_object(const struct kvl_counters *c)
 		verdicts_object(c->verdicts), "answered", verdicts_object(c->answered));
 }
 
+/* What services' policies did: rules, conditions of a choice, guards. */
+static json_t *policy_object(const struct kvl_counters *c)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ruled",
+		(json_int_t)c->ruled, "hints", (json_int_t)c->hints, "hints_ignored",
+		(json_int_t)c->hints_ignored, "masked", (json_int_t)c->masked, "lag_open",
+		(json_int_t)c->lag_open, "over_quota", (json_int_t)c->over_quota, "shed",
+		(json_int_t)c->shed, "clients_evicted", (json_int_t)c->clients_evicted, "withheld",
+		(json_int_t)c->withheld);
+}
+
+/* What the programs in the kernel keep from the router. */
+static json_t *steering_object(const struct kvl_router *r)
+{
+	uint64_t denied = 0;
+
+	for (uint16_t i = 0; i < r->port_count; i++)
+		denied += kvl_steering_denied(&r->ports[i].steering);
+	return json_pack("{s:I}", "client_denied", (json_int_t)denied);
+}
+
 static json_t *slow_object(const struct kvl_router *r)
 {
 	struct kvl_slow_counters c;
@@ -108,6 +129,7 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 	kvl_tally_counters(r->workers, r->worker_count, &sum);
 	result = counters_object(&sum);
 	json_object_set_new(result, "retries", retries_object(&sum));
+	json_object_set_new(result, "policy", policy_object(&sum));
 	for (uint16_t w = 0; w < r->worker_count; w++) {
 		json_t *object;
 
@@ -116,6 +138,7 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 		json_object_set_new(object, "id", json_integer(w));
 		json_array_append_new(workers, object);
 	}
+	json_object_set_new(result, "steering", steering_object(r));
 	json_object_set_new(result, "slow_path", slow_object(r));
 	json_object_set_new(result, "reports", reports_object(r));
 	json_object_set_new(result, "http", http_object(r));

@@ -125,7 +125,9 @@ static json_t *say_route(void *ctx, const json_t *params, struct kvl_message_err
 		"\"a\",\"host\":\"h1\",\"zone\":\"z\",\"preferred\":false,\"eligible\":true,"
 		"\"reason\":null,\"state\":\"healthy\",\"score\":0.9,\"weight\":64,\"probability\":"
 		"1.0}],\"choice\":\"a\","
-		"\"used_fallback\":true,\"reads\":\"first\",\"writes\":\"first\"}");
+		"\"used_fallback\":true,\"reads\":\"first\",\"writes\":\"first\","
+		"\"rule\":\"user:\",\"tenant\":\"acme\",\"consistency\":\"strong\","
+		"\"timeout_ms\":250}");
 }
 
 static json_t *say_reload(void *ctx, const json_t *params, struct kvl_message_error *error)
@@ -301,6 +303,9 @@ static void test_route(void **state)
 	assert_string_equal(out,
 		"service web, revision 3, N = 1\n"
 		"key hash 0x01, token 5 at 0x02\n"
+		"rule of prefix user:\n"
+		"tenant acme\n"
+		"strong reads, within 250 ms\n"
 		"\n"
 		"CANDIDATE  HOST  ZONE  PREFERRED  IN   STATE    SCORE  WEIGHT  PROBABILITY  "
 		"REPORT  TERMS                   REASON\n"

@@ -7,6 +7,7 @@ const struct cli_command *const cli_commands[] = {
 	&cli_command_nodes,
 	&cli_command_services,
 	&cli_command_scores,
+	&cli_command_tenants,
 	&cli_command_stats,
 	&cli_command_route,
 	&cli_command_get,

@@ -8,6 +8,7 @@ extern const struct cli_command cli_command_nodes;
 extern const struct cli_command cli_command_services;
 extern const struct cli_command cli_command_scores;
 extern const struct cli_command cli_command_stats;
+extern const struct cli_command cli_command_tenants;
 extern const struct cli_command cli_command_route;
 extern const struct cli_command cli_command_get;
 extern const struct cli_command cli_command_set;

@@ -32,6 +32,18 @@ static void print_candidates(FILE *out, const json_t *list)
 	table_print(t, out, "no candidates: the service's pool has no nodes");
 }
 
+static void print_terms(FILE *out, const json_t *r)
+{
+	if (json_is_string(json_object_get(r, "rule")))
+		fprintf(out, "rule of prefix %s\n", value_text(r, "rule"));
+	if (json_is_string(json_object_get(r, "tenant")))
+		fprintf(out, "tenant %s\n", value_text(r, "tenant"));
+	if (json_is_string(json_object_get(r, "consistency")))
+		fprintf(out, "%s reads, within %lld ms\n", value_text(r, "consistency"),
+			value_int(r, "timeout_ms"));
+	fputc('\n', out);
+}
+
 /* A command without a key. */
 static void print_turns(const struct answer *a)
 {
@@ -79,8 +91,9 @@ static void print_route(const struct answer *a)
 	}
 	fprintf(a->out, "service %s, revision %lld, N = %lld\n", value_text(r, "service"),
 		value_int(r, "revision"), value_int(r, "replication"));
-	fprintf(a->out, "key hash %s, token %lld at %s\n\n", value_text(r, "key_hash"),
+	fprintf(a->out, "key hash %s, token %lld at %s\n", value_text(r, "key_hash"),
 		value_int(token, "index"), value_text(token, "value"));
+	print_terms(a->out, r);
 	print_candidates(a->out, value_list(r, "candidates"));
 	if (!json_is_string(json_object_get(r, "choice")))
 		fprintf(a->out, "\nchoice: none, no candidate is in\n");

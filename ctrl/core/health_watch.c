@@ -142,11 +142,20 @@ static uint32_t minute_of_day(void)
 	return (uint32_t)(60 * local.tm_hour + local.tm_min);
 }
 
+/* What the workers know of a node's lag is not what it has told since. */
+static bool lag_changed(const struct kvl_nodes *nodes, uint32_t number)
+{
+	const struct kvl_node *node = &nodes->list[number];
+
+	return node->present && kvl_node_version_lag(node) != nodes->root_nodes[number].version_lag;
+}
+
 static void tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct kvl_health_watch *watch = arg;
 	struct kvl_router *r = watch->router;
 	uint64_t now = kvl_now_ms();
+	bool changed = false;
 
 	for (uint32_t n = 0; n < r->nodes.count; n++) {
 		if (!r->nodes.list[n].present || r->nodes.list[n].scored == NULL)
@@ -154,7 +163,9 @@ static void tick(evutil_socket_t fd, short what, void *arg)
 		node_observe(r, n, now);
 		node_probe(watch, n, now);
 	}
-	if (kvl_scoring_tick(r->nodes.scoring, minute_of_day(), now))
+	for (uint32_t n = 0; n < r->nodes.count && !changed; n++)
+		changed = lag_changed(&r->nodes, n);
+	if (kvl_scoring_tick(r->nodes.scoring, minute_of_day(), now) || changed)
 		kvl_publisher_request(r->publisher);
 	for (uint32_t n = 0; n < r->nodes.count; n++)
 		if (r->nodes.list[n].present)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctrl/core/clock.h"
 #include "ctrl/core/nodes.h"
 
 int kvl_nodes_init(
@@ -193,6 +195,16 @@ static uint16_t try_ms(const struct kvl_node *node)
 	return (uint16_t)((kvl_retry_timeout_us(&params, p99) + 999) / 1000);
 }
 
+uint32_t kvl_node_version_lag(const struct kvl_node *node)
+{
+	const struct kvl_scored_node *scored = node->scored;
+	double lag = scored == NULL || scored->report_ms + KVL_LAG_TRUSTED_MS < kvl_now_ms()
+			     ? NAN
+			     : kvl_window_newest(&scored->windows[KVL_METRIC_VERSION_LAG]);
+
+	return !(lag > 0) ? 0 : lag < KVL_LAG_ANY ? (uint32_t)lag : KVL_LAG_ANY - 1;
+}
+
 static void root_node_fill(
 	const struct kvl_nodes *nodes, const struct kvl_node *node, struct kvl_root_node *root)
 {
@@ -204,6 +216,7 @@ static void root_node_fill(
 		.port = node->config.port,
 		.flags = KVL_NODE_PRESENT,
 		.try_ms = try_ms(node),
+		.version_lag = kvl_node_version_lag(node),
 	};
 	if (node->hop_status != KVL_HOP_OK || !node->has_egress)
 		return;

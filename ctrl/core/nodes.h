@@ -66,6 +66,11 @@ void kvl_nodes_follow(struct kvl_nodes *nodes, const struct kvl_topology *t,
  */
 bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbours);
 
+/* How many versions it lags by its last word; 0 without one, or when that is older than
+ * KVL_LAG_TRUSTED_MS: a bound is for those known to lag. */
+#define KVL_LAG_TRUSTED_MS 60000
+uint32_t kvl_node_version_lag(const struct kvl_node *node);
+
 /*
  * Says of each node whether and why not it is eligible, and counts those that are, as of now: what
  * workers see follows with the next root. Fills weights.

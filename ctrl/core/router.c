@@ -12,6 +12,7 @@
 #include "ctrl/core/clock.h"
 #include "ctrl/core/health_watch.h"
 #include "ctrl/core/log.h"
+#include "ctrl/core/policy.h"
 #include "ctrl/core/reports.h"
 #include "ctrl/core/router.h"
 #include "ctrl/core/slow_path.h"
@@ -51,7 +52,7 @@ static uint8_t retries_of(const struct kvl_service_config *config)
 
 static void root_describe(void *context, uint16_t replica, struct kvl_root_spec *spec)
 {
-	static struct kvl_root_service services[KVL_SERVICES_MAX];
+	static struct kvl_root_service services[KVL_POLICY_SERVICES];
 	static uint16_t members[KVL_SERVICES_MAX][KVL_NODES_MAX];
 	struct kvl_router *r = context;
 	const struct kvl_topology *t = r->topology;
@@ -90,6 +91,7 @@ static void root_describe(void *context, uint16_t replica, struct kvl_root_spec 
 	spec->nodes = r->nodes.root_nodes;
 	spec->node_count = r->nodes.count;
 	spec->weights = r->nodes.weights;
+	kvl_policy_describe(t, &r->tenants, r->worker_count, services, spec);
 }
 
 static struct kvl_topology *root_topology(void *context)
@@ -217,6 +219,7 @@ static struct kvl_topology *topology_build(
 		.node_max = r->config->router.max_nodes,
 		.node_numbers = r->node_numbers,
 		.service_numbers = r->service_numbers,
+		.former = r->topology,
 	};
 
 	return kvl_topology_new(config, &params, diags);
@@ -274,13 +277,16 @@ static void number_changed(void *context, uint16_t number)
 		kvl_health_watch_follow(r->health, number);
 }
 
-static void topology_switch(struct kvl_router *r, struct kvl_topology *t)
+static void topology_switch(
+	struct kvl_router *r, const struct kvl_config *config, struct kvl_topology *t)
 {
 	struct kvl_topology *old = r->topology;
 
 	r->topology = t;
 	for (uint32_t i = 0; old != NULL && i < t->service_count; i++)
 		t->services[i].moved = kvl_topology_moved(old, &t->services[i]);
+	kvl_tenants_follow(
+		&r->tenants, config->tenants, config->tenant_count, r->workers, r->worker_count);
 	if (kvl_scoring_follow(
 		    r->nodes.scoring, t, &r->config->health, r->config->reports.interval_ms)
 		< 0)
@@ -320,7 +326,7 @@ static int core_new(struct kvl_router *r, struct kvl_diags *diags)
 	t = topology_build(r, r->config, diags);
 	if (t == NULL)
 		return -errno;
-	topology_switch(r, t);
+	topology_switch(r, r->config, t);
 	r->reports = kvl_reports_new(r);
 	if (r->reports == NULL && errno != 0) {
 		int rc = -errno;
@@ -459,7 +465,7 @@ int kvl_router_rebuild(struct kvl_router *r, struct kvl_diags *diags)
 
 	if (t == NULL)
 		return -errno;
-	topology_switch(r, t);
+	topology_switch(r, r->config, t);
 	kvl_publisher_request(r->publisher);
 	return 0;
 }
@@ -490,7 +496,7 @@ int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
 		/* Close steering, then retire: requests to a service that goes are the kernel's to
 		 * refuse from here on. */
 		kvl_steer_close(r->ports, r->port_count, t);
-		topology_switch(r, t);
+		topology_switch(r, config, t);
 		kvl_publisher_request(r->publisher);
 	}
 	running_keep(config, r->config);

@@ -4,6 +4,7 @@
 #include "ctrl/core/nodes.h"
 #include "ctrl/core/overrides.h"
 #include "ctrl/core/publisher.h"
+#include "ctrl/core/tenants.h"
 
 /*
  * The running router as the control core sees it: configuration, ports, workers, topology, and what
@@ -32,6 +33,7 @@ struct kvl_router {
 	struct kvl_numbers *node_numbers, *service_numbers;
 	struct kvl_topology *topology;
 	struct kvl_nodes nodes;
+	struct kvl_tenants tenants;
 	struct kvl_neighbours *neighbours;
 	struct kvl_health_watch *health;
 	struct kvl_publisher *publisher;

@@ -12,12 +12,10 @@
 
 #include "ctrl/core/clock.h"
 #include "ctrl/core/log.h"
+#include "ctrl/core/slow_choose.h"
 #include "ctrl/core/slow_table.h"
-#include "lib/proto/part.h"
 #include "lib/proto/reply.h"
 #include "lib/proto/request.h"
-#include "lib/ring/lookup.h"
-#include "lib/score/draw.h"
 
 #define DATAGRAM_MAX   65536
 #define RECEIVE_BURST  32 /* datagrams a socket and turn, so that one cannot hold up the others */
@@ -54,7 +52,11 @@ struct kvl_slow_path {
 	unsigned int event_count;
 	uint64_t random;
 	struct kvl_slow_table table;
+	struct kvl_slow_guard guard;
 	uint8_t datagram[DATAGRAM_MAX];
+	/* of the request in hand */
+	uint16_t service;
+	struct kvl_client_terms terms;
 
 	/* thread: wo. control: ro. */
 	struct kvl_slow_counters counters;
@@ -75,6 +77,31 @@ static bool datagram_send(
 	return sendto(fd, s->datagram, len, MSG_DONTWAIT, &address.sa, address_len) >= 0;
 }
 
+/* May so many bytes go to the client? */
+static bool bytes_check(struct kvl_slow_path *s, const struct kvl_endpoint *client,
+	uint16_t service, const struct kvl_client_terms *terms, size_t len)
+{
+	if (kvl_slow_guard_bytes(&s->guard, &client->address, service, terms, len))
+		return true;
+	count(&s->counters.drop_amplification);
+	return false;
+}
+
+/* Counts, and returns false, when the source may not ask. */
+static bool client_check(struct kvl_slow_path *s, const struct kvl_root *root,
+	const struct kvl_root_service *service, const struct kvl_endpoint *client, size_t len)
+{
+	enum kvl_drop why;
+
+	s->service = service->number;
+	why = kvl_slow_guard_request(&s->guard, root, service, &client->address, len, &s->terms);
+	if (why == KVL_DROP_COUNT)
+		return true;
+	count(why == KVL_DROP_CLIENT_DENIED ? &s->counters.drop_client_denied
+					    : &s->counters.drop_client_rate);
+	return false;
+}
+
 static void answer(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *client,
 	enum kvl_verdict verdict, const struct kvl_request *request, size_t len)
 {
@@ -84,27 +111,10 @@ static void answer(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *c
 		count(&s->counters.drop_silent);
 		return;
 	}
+	if (!bytes_check(s, client, s->service, &s->terms, n))
+		return;
 	count(&s->counters.answered);
 	datagram_send(s, fd, client, n);
-}
-
-static uint16_t node_choose(struct kvl_slow_path *s, const struct kvl_root *root,
-	const struct kvl_root_service *service, const struct kvl_request *request)
-{
-	unsigned int class = (request->kind == KVL_KIND_WRITE ? KVL_CLASS_WRITE : 0)
-			     | (request->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0);
-	const uint16_t *weights = kvl_root_weights(root, class);
-	uint8_t scratch[KVL_KEY_MAX];
-	const struct kvl_row *row;
-	size_t len;
-	const uint8_t *key = kvl_request_key(s->datagram, request, scratch, &len);
-	uint64_t hash = kvl_service_hash(service, key, len);
-
-	row = kvl_placement_row(service->placement, kvl_placement_find(service->placement, hash));
-	if (service->replication == 1 || request->kind != KVL_KIND_READ)
-		return kvl_draw_first(row, weights).node;
-	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
-	return kvl_draw_weighted(row, weights, service->replication, s->random >> 32).node;
 }
 
 /* Under a fresh id, to the node; the client's own id comes back with the reply. */
@@ -125,6 +135,8 @@ static void request_forward(struct kvl_slow_path *s, int fd, const struct kvl_en
 	r->service_fd = fd;
 	r->client = *client;
 	r->client_id = frame->id;
+	r->service = s->service;
+	r->terms = s->terms;
 	/* As on the fast path: errors of a quiet request come at once or not at all. */
 	r->deadline_ms =
 		kvl_now_ms()
@@ -138,16 +150,6 @@ static void request_forward(struct kvl_slow_path *s, int fd, const struct kvl_en
 		return;
 	}
 	count(&s->counters.forwarded);
-}
-
-/* Hints to the router go no further. */
-static void proxy_tokens_blank(uint8_t *datagram, size_t len)
-{
-	uint8_t *line = datagram + KVL_FRAME_LEN;
-	size_t n, off;
-
-	while ((n = kvl_proxy_token(line, len - KVL_FRAME_LEN, &off)) != 0)
-		memset(line + off, ' ', n);
 }
 
 static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *own,
@@ -169,18 +171,22 @@ static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpo
 		count(&s->counters.drop_reflection);
 		return;
 	}
+	if (!client_check(s, root, service, client, len))
+		return;
 	verdict = kvl_request_parse(s->datagram, len, &request);
 	if (verdict == KVL_REQUEST_PROXY_TOKEN) {
-		proxy_tokens_blank(s->datagram, len);
+		kvl_slow_hints_take(&request, s->datagram, len);
 		verdict = KVL_REQUEST_OK;
 	}
 	if (verdict != KVL_REQUEST_OK) {
 		answer(s, fd, client, verdict, &request, len);
 		return;
 	}
-	node = node_choose(s, root, service, &request);
-	if (node == KVL_NODE_NONE)
-		answer(s, fd, client, KVL_REQUEST_NO_NODE, &request, len);
+	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
+	verdict = kvl_slow_choose(
+		&s->guard, root, &service, s->datagram, &request, s->random >> 32, &node);
+	if (verdict != KVL_REQUEST_OK)
+		answer(s, fd, client, verdict, &request, len);
 	else
 		request_forward(s, fd, client, service, &kvl_root_nodes(root)[node], &request, len);
 }
@@ -260,8 +266,10 @@ static void reply_take(struct kvl_slow_path *s, const struct kvl_endpoint *from,
 		return;
 	}
 	frame->id = r->client_id;
-	datagram_send(s, r->service_fd, &r->client, len);
-	count(&s->counters.replies);
+	if (bytes_check(s, &r->client, r->service, &r->terms, len)) {
+		datagram_send(s, r->service_fd, &r->client, len);
+		count(&s->counters.replies);
+	}
 	if (seen == KVL_SEQUENCE_LAST)
 		kvl_slow_table_release(&s->table, r);
 }
@@ -423,6 +431,7 @@ struct kvl_slow_path *kvl_slow_path_new(struct rte_rcu_qsbr *rcu, unsigned int r
 	s->reader = reader;
 	s->random = kvl_now_ms();
 	kvl_sequence_pool_init(&s->table.sequences);
+	kvl_slow_guard_init(&s->guard);
 	rc = -node_sockets_open(s);
 	s->base = event_base_new();
 	if (rc == 0 && s->base == NULL)

@@ -19,6 +19,8 @@
  *
  *	received = forwarded + answered + drops of requests
  *	replies in = replies + drops of replies
+ *
+ * (drop_amplification is of either.) A client address has here what it may have of one more worker.
  */
 #define KVL_SLOW_IN_FLIGHT 1024
 #define KVL_SLOW_QUIET_MS  250 /* how long a quiet request keeps its place, at most */
@@ -30,8 +32,11 @@
 	X(replies)  /* datagrams passed to clients */                                                \
 	X(timeouts)                                                                                  \
 	X(quiet_expired)                                                                             \
-	X(drop_silent)     /* requests that may not be answered: frame faults, noreply */            \
-	X(drop_no_service) /* came for a service that has just gone */                               \
+	X(drop_silent)        /* requests that may not be answered: frame faults, noreply */         \
+	X(drop_no_service)    /* came for a service that has just gone */                            \
+	X(drop_client_denied) /* the source is not in the service's list of clients */               \
+	X(drop_client_rate)   /* it has asked too often */                                           \
+	X(drop_amplification) /* a reply or answer: more than may be sent there */                   \
 	X(drop_reflection) /* the source is a node's or a service's port: it would run the answer */ \
 	X(drop_send)       /* the kernel did not take it: no route, no buffers */                    \
 	X(drop_reply_frame)                                                                          \

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "ctrl/core/slow_path.h"
+#include "dataplane/track/client_table.h"
 #include "dataplane/track/sequences.h"
 
 /*
@@ -19,6 +20,8 @@ struct kvl_slow_request {
 	int service_fd;     /* the client's datagram came by it, and the reply leaves by it */
 	uint16_t client_id; /* network order */
 	uint16_t node;
+	uint16_t service; /* number */
+	struct kvl_client_terms terms;
 	uint64_t deadline_ms;
 	struct kvl_endpoint client, asked;
 	struct kvl_sequences seen;

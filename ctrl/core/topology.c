@@ -134,6 +134,36 @@ static int services_build(struct kvl_topology *t, const struct kvl_config *confi
 	return 0;
 }
 
+/* A table is large and costs time, so it is kept as long as the lists are what they were. */
+static int clients_build(struct kvl_topology *t, const struct kvl_config *config,
+	const struct kvl_topology_params *params, struct kvl_diags *diags)
+{
+	struct kvl_client_list lists[KVL_SERVICES_MAX];
+	struct kvl_clients *former = params->former == NULL ? NULL : params->former->clients;
+	struct kvl_client_sets *sets;
+
+	for (size_t i = 0; i < config->service_count; i++)
+		lists[i] = (struct kvl_client_list){config->services[i].policy.clients,
+			config->services[i].policy.client_count};
+	sets = kvl_client_sets_new(lists, config->service_count);
+	if (sets == NULL)
+		return -errno;
+	if (sets->count == 0 || (former != NULL && kvl_client_sets_same(sets, former->source))) {
+		t->clients = sets->count == 0 ? NULL : kvl_clients_get(former);
+		kvl_client_sets_free(sets);
+		return 0;
+	}
+	t->clients = kvl_clients_new(sets, SOCKET_ID_ANY);
+	if (t->clients != NULL)
+		return 0;
+	kvl_diag_add(diags, KVL_DIAG_ERROR,
+		"clients: cannot build their table (%s): it takes 64 MB of hugepages for each "
+		"family "
+		"of addresses, and as much again while a new one takes its place",
+		strerror(errno));
+	return -errno;
+}
+
 struct kvl_topology *kvl_topology_new(const struct kvl_config *config,
 	const struct kvl_topology_params *params, struct kvl_diags *diags)
 {
@@ -147,6 +177,8 @@ struct kvl_topology *kvl_topology_new(const struct kvl_config *config,
 	}
 	if (rc == 0)
 		rc = services_build(t, config, params, diags);
+	if (rc == 0)
+		rc = clients_build(t, config, params, diags);
 	if (rc == 0)
 		return t;
 
@@ -172,6 +204,7 @@ void kvl_topology_put(struct kvl_topology *t)
 		rte_free(t->replicas[i]);
 	for (uint32_t i = 0; t->services != NULL && i < t->service_count; i++)
 		free((void *)t->services[i].master);
+	kvl_clients_put(t->clients);
 	free(t->replicas);
 	free(t->services);
 	free(t->nodes);

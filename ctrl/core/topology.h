@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
+#include "dataplane/clients.h"
 #include "lib/model/config.h"
 #include "lib/model/numbers.h"
 #include "lib/model/root.h"
@@ -27,6 +28,7 @@ struct kvl_topology {
 	uint32_t node_count;           /* highest number + 1 */
 	struct kvl_node_config *nodes; /* by number; id "" = none */
 	double *ownership;             /* by number: share of the hash space, 0..1 */
+	struct kvl_clients *clients;   /* the services' lists; NULL: none has one */
 	uint16_t replica_count;
 	/* [replica * service_count + service], on the replica's NUMA node */
 	struct kvl_placement **replicas;
@@ -39,6 +41,7 @@ struct kvl_topology_params {
 	const int *sockets;     /* NUMA node of each replica */
 	uint32_t node_max;      /* numbers are below it */
 	struct kvl_numbers *node_numbers, *service_numbers;
+	const struct kvl_topology *former; /* shares what is as before; NULL: there is none */
 };
 
 /*

@@ -29,13 +29,18 @@ static bool service_same(const struct kvl_service_config *a, const struct kvl_se
 	       && a->placement.seed == b->placement.seed && a->timeout_ms == b->timeout_ms
 	       && kvl_scoring_same(&a->scoring, &b->scoring) && a->keyless == b->keyless
 	       && a->retries == b->retries && a->partial == b->partial
-	       && memcmp(&a->hash_rule, &b->hash_rule, sizeof(a->hash_rule)) == 0;
+	       && memcmp(&a->hash_rule, &b->hash_rule, sizeof(a->hash_rule)) == 0
+	       && kvl_policy_same(&a->policy, &b->policy);
 }
 
 bool kvl_topology_same(const struct kvl_config *a, const struct kvl_config *b)
 {
-	if (a->node_count != b->node_count || a->service_count != b->service_count)
+	if (a->node_count != b->node_count || a->service_count != b->service_count
+		|| a->tenant_count != b->tenant_count)
 		return false;
+	for (size_t i = 0; i < a->tenant_count; i++)
+		if (!kvl_tenant_same(&a->tenants[i], &b->tenants[i]))
+			return false;
 	for (size_t i = 0; i < a->node_count; i++)
 		if (!node_same(&a->nodes[i], &b->nodes[i]))
 			return false;

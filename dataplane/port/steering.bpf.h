@@ -19,6 +19,7 @@
  * ICMP errors about what was sent from one. All else is the kernel's: ARP, ND, ping, TCP, and also
  * what the fast path does not take, fragments, IP options and extension headers (DESIGN "The
  * kernel's part"). Shared by the XDP and the tc program, so that both take the same packets.
+ * What comes from a client that the service does not list ends here, counted (SPEC 12).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -33,6 +34,27 @@ struct {
 	__type(value, struct kvl_steering_snat);
 	__uint(max_entries, KVL_STEERING_SNATS);
 } snats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__type(key, struct kvl_steering_client);
+	__type(value, __u8);
+	__uint(max_entries, KVL_STEERING_CLIENTS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+} clients SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, __u64);
+	__uint(max_entries, 1);
+} denied SEC(".maps");
+
+enum packet_verdict {
+	PACKET_KERNELS,
+	PACKET_OURS,
+	PACKET_DENIED,
+};
 
 struct vlan_header {
 	__be16 tci;
@@ -127,15 +149,36 @@ static __always_inline bool snat_has(struct kvl_steering_address *address, __be1
 	return snat && port >= snat->first && port <= snat->last;
 }
 
-static __always_inline bool udp_is_ours(struct packet *p, void *end)
+/* The source of a request to a service with a list. */
+static __always_inline enum packet_verdict client_judge(
+	const struct kvl_steering_key *service, const struct kvl_steering_address *source)
+{
+	struct kvl_steering_client client = {
+		.prefixlen = KVL_STEERING_CLIENT_BITS, .service = *service, .source = *source};
+	__u32 first = 0;
+	__u64 *count;
+
+	if (bpf_map_lookup_elem(&clients, &client))
+		return PACKET_OURS;
+	count = bpf_map_lookup_elem(&denied, &first);
+	if (count)
+		++*count;
+	return PACKET_DENIED;
+}
+
+static __always_inline enum packet_verdict udp_judge(struct packet *p, void *end)
 {
 	struct kvl_steering_key key = {.address = p->to};
 	struct udphdr *udp = p->next;
+	__u8 *service;
 
 	if ((void *)(udp + 1) > end)
-		return false;
+		return PACKET_KERNELS;
 	key.port = udp->dest;
-	return bpf_map_lookup_elem(&services, &key) || snat_has(&p->to, udp->dest);
+	service = bpf_map_lookup_elem(&services, &key);
+	if (service)
+		return *service == KVL_STEERING_LISTED ? client_judge(&key, &p->from) : PACKET_OURS;
+	return snat_has(&p->to, udp->dest) ? PACKET_OURS : PACKET_KERNELS;
 }
 
 /* An error is about what it quotes: the header that we sent. */
@@ -157,13 +200,13 @@ static __always_inline bool error_is_ours(struct packet *p, void *end)
 	return snat_has(&quoted.from, udp->source);
 }
 
-static __always_inline bool packet_is_ours(void *data, void *end)
+static __always_inline enum packet_verdict packet_judge(void *data, void *end)
 {
 	struct packet p = packet_read(data, end);
 
 	if (!p.next)
-		return false;
+		return PACKET_KERNELS;
 	if (p.proto == IPPROTO_UDP)
-		return udp_is_ours(&p, end);
-	return error_is_ours(&p, end);
+		return udp_judge(&p, end);
+	return error_is_ours(&p, end) ? PACKET_OURS : PACKET_KERNELS;
 }

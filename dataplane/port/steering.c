@@ -28,9 +28,14 @@ int kvl_steering_snat(
 	return bpf_map_update_elem(s->snats_fd, address, &value, BPF_ANY);
 }
 
+static uint8_t service_value(const struct kvl_steering *s, const struct kvl_steering_key *service)
+{
+	return list_has(s->listed, s->listed_count, service) ? KVL_STEERING_LISTED
+							     : KVL_STEERING_OPEN;
+}
+
 int kvl_steering_services(struct kvl_steering *s, const struct kvl_steering_key *list, size_t count)
 {
-	uint8_t one = 1;
 	int rc;
 
 	if (s->kind == KVL_STEERING_NONE)
@@ -44,7 +49,9 @@ int kvl_steering_services(struct kvl_steering *s, const struct kvl_steering_key 
 		if (!list_has(list, count, &s->services[i]))
 			bpf_map_delete_elem(s->services_fd, &s->services[i]);
 	for (size_t i = 0; i < count; i++) {
-		rc = bpf_map_update_elem(s->services_fd, &list[i], &one, BPF_ANY);
+		uint8_t value = service_value(s, &list[i]);
+
+		rc = bpf_map_update_elem(s->services_fd, &list[i], &value, BPF_ANY);
 		if (rc < 0)
 			return rc;
 	}
@@ -52,7 +59,7 @@ int kvl_steering_services(struct kvl_steering *s, const struct kvl_steering_key 
 		if (!list_has(list, count, &s->services[i]))
 			bpf_map_delete_elem(s->services_fd, &s->services[i]);
 
-	memcpy(s->services, list, count * sizeof(*list));
+	memmove(s->services, list, count * sizeof(*list)); /* may be the same */
 	s->service_count = count;
 	return 0;
 }

@@ -23,9 +23,16 @@ struct kvl_steering {
 	enum kvl_steering_kind kind;
 	int ifindex;
 	int services_fd, snats_fd; /* maps */
-	bool hook_created;         /* tc: the clsact qdisc is ours to remove */
+	int clients_fd, denied_fd;
+	bool hook_created; /* tc: the clsact qdisc is ours to remove */
 	struct kvl_steering_key services[KVL_STEERING_SERVICES]; /* what is in the map */
 	size_t service_count;
+	/* services with a list of clients, and what is in the trie; sorted, by malloc() */
+	struct kvl_steering_key listed[KVL_STEERING_SERVICES];
+	size_t listed_count;
+	struct kvl_steering_client *clients;
+	size_t client_count;
+	uint64_t clients_revision; /* the caller's: what they were made of */
 };
 
 /*
@@ -56,6 +63,17 @@ int kvl_steering_snat(
  */
 int kvl_steering_services(
 	struct kvl_steering *s, const struct kvl_steering_key *list, size_t count);
+
+/*
+ * From now on only clients of the list reach the services in `listed`; call it before such a
+ * service is opened. Prefixes that stay are never out. Returns 0 or negative errno, with the list
+ * before, or some of both, in force.
+ */
+int kvl_steering_clients(struct kvl_steering *s, const struct kvl_steering_key *listed,
+	size_t listed_count, const struct kvl_steering_client *list, size_t count);
+
+/* Packets of other clients that the program has dropped. */
+uint64_t kvl_steering_denied(const struct kvl_steering *s);
 
 /* Detaches (xdp: the driver does that, this makes sure) and closes. Safe on a zeroed struct. */
 void kvl_steering_close(struct kvl_steering *s);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/if_link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -83,6 +84,38 @@ int kvl_steering_xdp_reclaim(int ifindex, char *name, size_t size)
 	return bpf_xdp_detach(ifindex, 0, NULL);
 }
 
+static const char *const map_names[] = {"services", "snats", "clients", "denied"};
+#define MAPS (sizeof(map_names) / sizeof(*map_names))
+
+/* Where the map of this name is kept; NULL: it is none of ours. */
+static int *map_place(struct kvl_steering *s, const char *name)
+{
+	int *const places[MAPS] = {&s->services_fd, &s->snats_fd, &s->clients_fd, &s->denied_fd};
+
+	for (size_t i = 0; i < MAPS; i++)
+		if (strcmp(name, map_names[i]) == 0)
+			return places[i];
+	return NULL;
+}
+
+static bool maps_found(struct kvl_steering *s)
+{
+	for (size_t i = 0; i < MAPS; i++)
+		if (*map_place(s, map_names[i]) < 0)
+			return false;
+	return true;
+}
+
+static struct kvl_steering steering_none(enum kvl_steering_kind kind, int ifindex)
+{
+	return (struct kvl_steering){.kind = kind,
+		.ifindex = ifindex,
+		.services_fd = -1,
+		.snats_fd = -1,
+		.clients_fd = -1,
+		.denied_fd = -1};
+}
+
 /* Opens the map with this id when it is one of ours by name. */
 static void map_adopt(struct kvl_steering *s, uint32_t id)
 {
@@ -93,12 +126,10 @@ static void map_adopt(struct kvl_steering *s, uint32_t id)
 	if (fd < 0)
 		return;
 	if (bpf_obj_get_info_by_fd(fd, &info, &len) == 0) {
-		if (strcmp(info.name, "services") == 0 && s->services_fd < 0) {
-			s->services_fd = fd;
-			return;
-		}
-		if (strcmp(info.name, "snats") == 0 && s->snats_fd < 0) {
-			s->snats_fd = fd;
+		int *place = map_place(s, info.name);
+
+		if (place != NULL && *place < 0) {
+			*place = fd;
 			return;
 		}
 	}
@@ -113,8 +144,7 @@ int kvl_steering_xdp_open(struct kvl_steering *s, int ifindex)
 	uint32_t len = sizeof(info);
 	int fd, rc;
 
-	*s = (struct kvl_steering){
-		.kind = KVL_STEERING_XDP, .ifindex = ifindex, .services_fd = -1, .snats_fd = -1};
+	*s = steering_none(KVL_STEERING_XDP, ifindex);
 	rc = bpf_xdp_query_id(ifindex, 0, &id);
 	if (rc < 0 || id == 0)
 		return rc < 0 ? rc : -ENOENT;
@@ -127,7 +157,7 @@ int kvl_steering_xdp_open(struct kvl_steering *s, int ifindex)
 		return rc;
 	for (uint32_t i = 0; i < info.nr_map_ids && i < 8; i++)
 		map_adopt(s, ids[i]);
-	return s->services_fd < 0 || s->snats_fd < 0 ? -ENOENT : 0;
+	return maps_found(s) ? 0 : -ENOENT;
 }
 
 static int tc_attach(struct kvl_steering *s, int program_fd)
@@ -162,8 +192,7 @@ int kvl_steering_tc_open(struct kvl_steering *s, int ifindex)
 	struct bpf_object *object;
 	int rc;
 
-	*s = (struct kvl_steering){
-		.kind = KVL_STEERING_TC, .ifindex = ifindex, .services_fd = -1, .snats_fd = -1};
+	*s = steering_none(KVL_STEERING_TC, ifindex);
 	libbpf_set_print(quiet_print);
 	rc = tc_reclaim(ifindex);
 	if (rc < 0)
@@ -175,10 +204,10 @@ int kvl_steering_tc_open(struct kvl_steering *s, int ifindex)
 	if (rc < 0)
 		goto out;
 	/* The maps live on by our duplicates, the program by its filter. */
-	s->services_fd =
-		fcntl(bpf_object__find_map_fd_by_name(object, "services"), F_DUPFD_CLOEXEC, 0);
-	s->snats_fd = fcntl(bpf_object__find_map_fd_by_name(object, "snats"), F_DUPFD_CLOEXEC, 0);
-	if (s->services_fd < 0 || s->snats_fd < 0)
+	for (size_t i = 0; i < MAPS; i++)
+		*map_place(s, map_names[i]) = fcntl(
+			bpf_object__find_map_fd_by_name(object, map_names[i]), F_DUPFD_CLOEXEC, 0);
+	if (!maps_found(s))
 		rc = -errno;
 	else
 		rc = tc_attach(
@@ -210,9 +239,9 @@ void kvl_steering_close(struct kvl_steering *s)
 		tc_detach(s);
 	else
 		kvl_steering_xdp_reclaim(s->ifindex, name, sizeof(name));
-	if (s->services_fd >= 0)
-		close(s->services_fd);
-	if (s->snats_fd >= 0)
-		close(s->snats_fd);
-	*s = (struct kvl_steering){.kind = KVL_STEERING_NONE, .services_fd = -1, .snats_fd = -1};
+	for (size_t i = 0; i < MAPS; i++)
+		if (*map_place(s, map_names[i]) >= 0)
+			close(*map_place(s, map_names[i]));
+	free(s->clients);
+	*s = steering_none(KVL_STEERING_NONE, 0);
 }

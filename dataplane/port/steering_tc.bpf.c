@@ -14,7 +14,7 @@ int kvlane_tc(struct __sk_buff *skb)
 	bpf_skb_pull_data(skb, sizeof(struct ethhdr) + sizeof(struct vlan_header)
 				       + 2 * sizeof(struct ipv6hdr) + sizeof(struct icmp_header)
 				       + sizeof(struct udphdr));
-	if (packet_is_ours((void *)(long)skb->data, (void *)(long)skb->data_end))
+	if (packet_judge((void *)(long)skb->data, (void *)(long)skb->data_end) != PACKET_KERNELS)
 		return TC_ACT_SHOT;
 	return TC_ACT_OK;
 }

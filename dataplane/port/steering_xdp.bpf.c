@@ -12,8 +12,14 @@ struct {
 SEC("xdp")
 int kvlane_xdp(struct xdp_md *ctx)
 {
-	if (!packet_is_ours((void *)(long)ctx->data, (void *)(long)ctx->data_end))
+	switch (packet_judge((void *)(long)ctx->data, (void *)(long)ctx->data_end)) {
+	case PACKET_KERNELS:
 		return XDP_PASS;
+	case PACKET_DENIED:
+		return XDP_DROP;
+	default:
+		break;
+	}
 	/* A queue without a socket passes: better late through the slow path than lost. */
 	return bpf_redirect_map(&xsks_map, ctx->rx_queue_index, XDP_PASS);
 }

@@ -57,6 +57,10 @@ enum kvl_part_flag {
 
 struct kvl_tries {
 	uint32_t began; /* tick */
+	/* As the service, or the rule of its key, had them when it came. */
+	uint32_t timeout_ms;
+	uint32_t lag; /* versions that a replica may lag by the client's word; KVL_LAG_ANY */
+	uint8_t retries;
 	uint8_t count;
 	uint8_t class; /* request class */
 	uint16_t tried[KVL_TRIES_MAX];
@@ -70,6 +74,7 @@ struct kvl_part {
 	uint16_t off, len; /* of its command in the request; VALUES: of the words before the keys */
 	uint16_t key_off, key_len;
 	uint16_t node;
+	uint16_t terms;       /* index of the service by whose terms it is asked; within a wave */
 	uint16_t repeat;      /* this many equal keys asked, one asked of the node */
 	uint16_t value_len;   /* for the request's class */
 	uint8_t state, flags; /* the above */

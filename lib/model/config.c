@@ -18,6 +18,7 @@ enum top_field {
 	TOP_HTTP,
 	TOP_PORTS,
 	TOP_SERVICES,
+	TOP_TENANTS,
 	TOP_NODES,
 	TOP_TOPOLOGY,
 	TOP_FIELDS,
@@ -30,6 +31,7 @@ static const struct field top_fields[TOP_FIELDS] = {
 	[TOP_HTTP] = {"http", .nested = http_walk},
 	[TOP_PORTS] = {"ports", .nested = ports_walk, .required = true},
 	[TOP_SERVICES] = {"services", .nested = services_walk},
+	[TOP_TENANTS] = {"tenants", .nested = tenants_walk},
 	[TOP_NODES] = {"nodes", .nested = nodes_walk},
 	[TOP_TOPOLOGY] = {"topology", set_text, AT(struct draft, topology)},
 };
@@ -78,6 +80,7 @@ static void draft_check(struct draft *d, struct walk *main, struct walk *nodes)
 		walk_fault(main, d->ports_at, "ports", NULL, "no port");
 	nodes_check(d, nodes);
 	services_check(d, main);
+	policies_check(d, main);
 	nodes_services_check(d, nodes);
 	/* A topology that is bad from end to end does not take the good one's place. */
 	if (listed > 0 && d->nodes_rejected == listed)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "lib/model/addr.h"
+#include "lib/model/policy.h"
 #include "lib/ring/placement.h"
 #include "lib/ring/tag.h"
 #include "lib/score/profile_rule.h"
@@ -148,6 +149,7 @@ struct kvl_service_config {
 	uint32_t retries;         /* of reads at further holders, when N > 1; 0..5, default 2 */
 	struct kvl_hash_rule
 		hash_rule; /* `hash_tag: "{}"` or `hash_separator: ":"`; default none */
+	struct kvl_policy_config policy;
 	unsigned int line; /* where it stands, for later messages */
 };
 
@@ -204,6 +206,8 @@ struct kvl_config {
 	size_t port_count;
 	struct kvl_service_config *services;
 	size_t service_count;
+	struct kvl_tenant_config tenants[KVL_TENANTS_MAX];
+	size_t tenant_count;
 	struct kvl_node_config *nodes; /* sorted by id */
 	size_t node_count;
 	size_t nodes_rejected;

@@ -11,7 +11,7 @@
 
 /* A service's `scoring:` (SPEC 4, 5). Ranges are in thousandths, so that the table holds them. */
 
-static int set_decimal(const struct field *f, const char *text, void *to, char *why, size_t size)
+int set_decimal(const struct field *f, const char *text, void *to, char *why, size_t size)
 {
 	char *end = NULL;
 	double value = *text >= '0' && *text <= '9' ? strtod(text, &end) : NAN;
@@ -39,8 +39,7 @@ static int set_weight(const struct field *f, const char *text, void *to, char *w
 	return -EINVAL;
 }
 
-static int set_choice_rule(
-	const struct field *f, const char *text, void *to, char *why, size_t size)
+int set_choice_rule(const struct field *f, const char *text, void *to, char *why, size_t size)
 {
 	enum kvl_choice choice;
 

@@ -27,7 +27,7 @@ static bool marks_good(const char *text, size_t count)
 	return strlen(text) == count;
 }
 
-static int set_hash_tag(const struct field *f, const char *text, void *to, char *why, size_t size)
+int set_hash_tag(const struct field *f, const char *text, void *to, char *why, size_t size)
 {
 	struct kvl_hash_rule *rule = to;
 
@@ -41,8 +41,7 @@ static int set_hash_tag(const struct field *f, const char *text, void *to, char 
 	return 0;
 }
 
-static int set_hash_separator(
-	const struct field *f, const char *text, void *to, char *why, size_t size)
+int set_hash_separator(const struct field *f, const char *text, void *to, char *why, size_t size)
 {
 	struct kvl_hash_rule *rule = to;
 
@@ -113,6 +112,18 @@ const struct field service_fields[SERVICE_FIELDS] = {
 	[SERVICE_HASH_TAG] = {"hash_tag", set_hash_tag, AT(struct kvl_service_config, hash_rule)},
 	[SERVICE_HASH_SEPARATOR] = {"hash_separator", set_hash_separator,
 		AT(struct kvl_service_config, hash_rule)},
+	[SERVICE_CLIENTS] = {"clients", .nested = clients_walk},
+	[SERVICE_CLIENT_RATE] = {"client_rate", .nested = client_rate_walk},
+	[SERVICE_AMPLIFICATION] = {"amplification", .nested = amplification_walk},
+	[SERVICE_CONSISTENCY] = {"consistency", set_choice,
+		AT(struct kvl_service_config, policy.consistency), .choices = consistencies},
+	[SERVICE_MAX_VERSION_LAG] = {"max_version_lag", set_uint,
+		AT(struct kvl_service_config, policy.max_version_lag),
+		.flag = offsetof(struct kvl_service_config, policy.has_version_lag),
+		.max = UINT32_MAX - 1},
+	[SERVICE_MAX_IN_FLIGHT] = {"max_in_flight", set_uint,
+		AT(struct kvl_service_config, policy.max_in_flight), .min = 1, .max = 1000000},
+	[SERVICE_RULES] = {"rules", .nested = rules_walk},
 };
 
 static const struct kvl_service_config service_default = {

@@ -65,6 +65,8 @@ static int draft_finish(struct draft *d)
 	for (size_t i = 0; i < d->node_count; i++)
 		if (!d->nodes[i].left_out)
 			c->nodes[c->node_count++] = d->nodes[i].config;
+	memcpy(c->tenants, d->tenants, sizeof(c->tenants));
+	c->tenant_count = d->tenant_count;
 	c->nodes_rejected = d->nodes_rejected;
 	return 0;
 }

@@ -27,6 +27,13 @@ enum service_field {
 	SERVICE_RETRIES,
 	SERVICE_HASH_TAG,
 	SERVICE_HASH_SEPARATOR,
+	SERVICE_CLIENTS,
+	SERVICE_CLIENT_RATE,
+	SERVICE_AMPLIFICATION,
+	SERVICE_CONSISTENCY,
+	SERVICE_MAX_VERSION_LAG,
+	SERVICE_MAX_IN_FLIGHT,
+	SERVICE_RULES,
 	SERVICE_FIELDS,
 };
 
@@ -63,6 +70,8 @@ struct draft {
 	size_t port_count;
 	struct service_draft services[KVL_SERVICES_MAX];
 	size_t service_count;
+	struct kvl_tenant_config tenants[KVL_TENANTS_MAX];
+	size_t tenant_count;
 	struct node_draft *nodes; /* KVL_NODES_MAX of them; sorted by id when all are read */
 	size_t node_count;        /* those left out included */
 	size_t nodes_rejected;    /* left out before they were one of the above, too */
@@ -88,6 +97,20 @@ void http_walk(struct walk *w, yaml_node_t *value, const char *path, void *objec
 void ports_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void services_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 void nodes_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+void tenants_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+
+/* Parts of a service; object is its kvl_service_config. */
+void clients_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+void client_rate_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+void amplification_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+void rules_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
+
+/* Setters that a service and its rules share. */
+int set_hash_tag(const struct field *f, const char *text, void *to, char *why, size_t size);
+int set_hash_separator(const struct field *f, const char *text, void *to, char *why, size_t size);
+int set_choice_rule(const struct field *f, const char *text, void *to, char *why, size_t size);
+int set_decimal(const struct field *f, const char *text, void *to, char *why, size_t size);
+extern const struct choice consistencies[];
 
 void router_defaults(struct kvl_config *config);
 
@@ -97,6 +120,7 @@ void router_defaults(struct kvl_config *config);
  */
 void nodes_check(struct draft *d, struct walk *nodes);
 void services_check(struct draft *d, struct walk *services);
+void policies_check(struct draft *d, struct walk *services);
 void nodes_services_check(struct draft *d, struct walk *nodes);
 void pools_check(struct draft *d, struct walk *services, struct walk *nodes);
 

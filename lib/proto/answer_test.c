@@ -114,6 +114,12 @@ static void pipeline_verdicts(void **state)
 	assert_memory_equal(out + KVL_FRAME_LEN, "\x81\1\0\0\0\0\0\x86", 8);
 	kvl_request_answer(KVL_REQUEST_TABLE_FULL, &binary, request, 32, out);
 	assert_int_equal(out[KVL_FRAME_LEN + 7], 0x85);
+	n = kvl_request_answer(KVL_REQUEST_OVER_QUOTA, &text, request, 32, out);
+	assert_memory_equal(out, FRAME "SERVER_ERROR over quota\r\n", n);
+	kvl_request_answer(KVL_REQUEST_OVER_QUOTA, &binary, request, 32, out);
+	assert_int_equal(out[KVL_FRAME_LEN + 7], 0x85); /* busy */
+	kvl_request_answer(KVL_REQUEST_SHED, &binary, request, 32, out);
+	assert_int_equal(out[KVL_FRAME_LEN + 7], 0x86); /* temporary failure */
 }
 
 static void names_and_sizes(void **state)

@@ -14,8 +14,10 @@ static uint8_t status_of(enum kvl_verdict verdict)
 		return BINARY_STATUS_TOO_LARGE;
 	case KVL_REQUEST_NO_NODE:
 	case KVL_REQUEST_NO_REPLY:
+	case KVL_REQUEST_SHED:
 		return BINARY_STATUS_TEMPORARY;
 	case KVL_REQUEST_TABLE_FULL:
+	case KVL_REQUEST_OVER_QUOTA:
 		return BINARY_STATUS_BUSY;
 	default:
 		return BINARY_STATUS_UNKNOWN;

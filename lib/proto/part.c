@@ -115,7 +115,7 @@ static bool can_miss(const struct kvl_request *req, const uint8_t *command)
 size_t kvl_part_unanswered(enum kvl_verdict verdict, bool miss, const struct kvl_request *req,
 	const uint8_t *command, uint8_t out[KVL_UNANSWERED_MAX])
 {
-	if (!miss || !can_miss(req, command))
+	if (!miss || kvl_verdict_refused(verdict) || !can_miss(req, command))
 		return kvl_command_answer(verdict, req, command, out);
 	if (req->flags & KVL_REQ_QUIET)
 		return 0;

@@ -81,6 +81,10 @@ enum kvl_request_flag {
 	KVL_REQ_KEY_BASE64 = 1 << 2, /* meta b: the key on the wire is base64 of the real one */
 	KVL_REQ_CLOSE = 1 << 3,      /* quit */
 	KVL_REQ_PROXY = 1 << 4,      /* meta P or L: hints to us, which go no further */
+	/* What the hints said (hint.h); the parser leaves them unset. */
+	KVL_REQ_STRONG = 1 << 5,
+	KVL_REQ_EVENTUAL = 1 << 6,
+	KVL_REQ_LAG = 1 << 7,
 };
 
 /*
@@ -124,7 +128,9 @@ enum kvl_request_flag {
 	X(KVL_REQUEST_NO_NODE, "no_node", "SERVER_ERROR no node available\r\n")                           \
 	X(KVL_REQUEST_NO_REPLY, "no_reply", "SERVER_ERROR node did not answer\r\n")                       \
 	X(KVL_REQUEST_REPLY_HUGE, "reply_huge", "SERVER_ERROR reply too large\r\n")                       \
-	X(KVL_REQUEST_TABLE_FULL, "pending_full", "SERVER_ERROR router busy\r\n")
+	X(KVL_REQUEST_TABLE_FULL, "pending_full", "SERVER_ERROR router busy\r\n")                         \
+	X(KVL_REQUEST_OVER_QUOTA, "over_quota", "SERVER_ERROR over quota\r\n")                            \
+	X(KVL_REQUEST_SHED, "shed", "SERVER_ERROR busy: the key's nodes have all they may\r\n")
 
 enum kvl_verdict {
 #define X(e, name, answer) e,
@@ -146,8 +152,17 @@ struct kvl_request {
 	uint8_t op;       /* enum kvl_op */
 	uint8_t kind;     /* enum kvl_kind */
 	uint8_t flags;    /* enum kvl_request_flag */
-	uint32_t value_len;
+	union {
+		uint32_t value_len;
+		uint32_t lag_allowed; /* of a read, which has no value, with KVL_REQ_LAG */
+	};
 };
+
+/* Refused for somebody's sake, not for want of an answer: an error even where a miss would do. */
+static inline bool kvl_verdict_refused(enum kvl_verdict verdict)
+{
+	return verdict == KVL_REQUEST_OVER_QUOTA || verdict == KVL_REQUEST_SHED;
+}
 
 /* Whether the parser's verdict is that of a request to serve, one way or another. */
 static inline bool kvl_verdict_good(enum kvl_verdict verdict)

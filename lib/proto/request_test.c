@@ -199,6 +199,8 @@ static void every_verdict_is_reached(void **state)
 		[KVL_REQUEST_NO_REPLY] = true,
 		[KVL_REQUEST_REPLY_HUGE] = true,
 		[KVL_REQUEST_TABLE_FULL] = true,
+		[KVL_REQUEST_OVER_QUOTA] = true,
+		[KVL_REQUEST_SHED] = true,
 	};
 
 	for (size_t i = 0; i < COUNT(bad_cases); i++)

@@ -23,6 +23,9 @@ static uint64_t clock_cycles;
 enum case_flag {
 	REPLIES = 1 << 0, /* what is timed are the replies to the requests */
 	COLD = 1 << 1,    /* frames come from memory, as without direct cache access */
+	GUARDED = 1 << 2, /* policies of the service, see world.h */
+	RULED = 1 << 3,
+	CHOOSY = 1 << 4,
 };
 
 struct bench_case {
@@ -123,6 +126,9 @@ static void case_run(const struct bench_case *c, FILE *json, const char *only)
 		c->frames.keys);
 	if (strstr(name, only) == NULL)
 		return;
+	bench_policy = (c->flags & GUARDED ? KVL_POLICY_GUARD : 0)
+		       | (c->flags & RULED ? KVL_POLICY_RULES : 0)
+		       | (c->flags & CHOOSY ? KVL_POLICY_CHOICE : 0);
 	bench_topology(c->nodes, c->vnodes, c->replication);
 	for (unsigned int i = 0; i < 10; i++)
 		case_round(c, i);
@@ -166,6 +172,11 @@ static const struct bench_case cases[] = {
 	{"nat reply", NAT(FRAMES_GET, MANY), SMALL, 1, REPLIES},
 	{"nat reply", NAT(FRAMES_GET, FEW), LARGE, 1, REPLIES},
 	{"nat reply", NAT(FRAMES_GET, MANY), LARGE, 1, REPLIES},
+	{"nat get N=3", NAT(FRAMES_GET, FEW), SMALL, 3, 0},
+	{"nat get, guarded", NAT(FRAMES_GET, FEW), SMALL, 1, GUARDED},
+	{"nat get, rules", NAT(FRAMES_GET, FEW), SMALL, 1, RULED},
+	{"nat get N=3, quota and lag", NAT(FRAMES_GET, FEW), SMALL, 3, CHOOSY},
+	{"nat reply, guarded", NAT(FRAMES_GET, FEW), SMALL, 1, REPLIES | GUARDED},
 	{"nat reply, cold frames", NAT(FRAMES_GET, FEW), SMALL, 1, REPLIES | COLD},
 };
 

@@ -7,16 +7,19 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
+#include "dataplane/clients.h"
 #include "dataplane/port/port.h"
 #include "lib/ring/lookup.h"
 #include "tests/bench/world.h"
 
 #define SNAT          RTE_BE32(0x0a0200fe)
 #define PENDING_SLOTS 65536
-#define MEMORY_MB     128
+#define MEMORY_MB     256 /* 64 of them the table of clients */
+#define RULES         33
 
 struct kvl_worker *bench_worker;
 const struct kvl_root *bench_root;
+unsigned int bench_policy;
 struct rte_mbuf *bench_mbufs[BENCH_MBUFS];
 
 static const struct kvl_placement *placement;
@@ -148,11 +151,59 @@ static struct kvl_root_service service_make(
 	};
 }
 
+static const struct kvl_clients *clients_make(void)
+{
+	static struct kvl_clients *clients;
+	struct kvl_prefix prefix;
+	const struct kvl_client_list lists[] = {{&prefix, 1}, {&prefix, 1}};
+
+	if (clients == NULL && kvl_prefix_parse("10.0.0.0/8", &prefix) == 0)
+		clients = kvl_clients_new(kvl_client_sets_new(lists, 2), SOCKET_ID_ANY);
+	if (clients == NULL)
+		abort();
+	return clients;
+}
+
+/* Of services 0 and 1, and of the rules of each. */
+static void policies_make(struct kvl_root_spec *spec, struct kvl_root_service *services)
+{
+	static struct kvl_root_policy policies[2 + 2 * RULES];
+	static struct kvl_root_rule rules[2 * RULES];
+	static const struct kvl_root_tenant tenant = {100000000, 100000000, 100000000};
+	bool ruled = bench_policy & KVL_POLICY_RULES, choosy = bench_policy & KVL_POLICY_CHOICE;
+
+	for (unsigned int i = 0; i < 2 + 2 * RULES; i++)
+		policies[i] = (struct kvl_root_policy){.clients_listed = 1,
+			.client_bit = i % 2,
+			.tenant = choosy ? 0 : KVL_TENANT_NONE,
+			.lag_most = choosy ? 10 : KVL_LAG_ANY,
+			.client_rate = {KVL_CLIENT_RATE_MAX, KVL_CLIENT_RATE_MAX},
+			.amplification = {100000, 1000000000}};
+	for (unsigned int i = 0; i < 2; i++)
+		services[i].policy = bench_policy;
+	for (unsigned int i = 0; ruled && i < 2 * RULES; i++) {
+		char prefix[KVL_RULE_PREFIX_MAX];
+		int len =
+			snprintf(prefix, sizeof(prefix), i % RULES == 0 ? "s" : "session:r%u:", i);
+
+		services[2 + i] = services[i / RULES];
+		services[2 + i].policy &= ~KVL_POLICY_RULES;
+		rules[i] = (struct kvl_root_rule){i / RULES, {.len = len, .target = 2 + i}};
+		memcpy(rules[i].rule.prefix, prefix, len);
+		spec->variant_count = spec->rule_count = i + 1;
+	}
+	spec->policies = policies;
+	spec->rules = rules;
+	spec->tenants = &tenant;
+	spec->tenant_count = 1;
+	spec->clients = clients_make();
+}
+
 void bench_topology(unsigned int nodes, unsigned int vnodes, unsigned int replication)
 {
 	static struct kvl_root_node list[BENCH_NODES];
 	static uint16_t weights[KVL_CLASSES * BENCH_NODES];
-	struct kvl_root_service services[2];
+	static struct kvl_root_service services[2 + 2 * RULES];
 	struct kvl_root_spec spec = {.revision = 1,
 		.generation = 1,
 		.services = services,
@@ -169,6 +220,9 @@ void bench_topology(unsigned int nodes, unsigned int vnodes, unsigned int replic
 		list[i] = node_make(i);
 	for (unsigned int i = 0; i < KVL_CLASSES * nodes; i++)
 		weights[i] = 1000;
+
+	if (bench_policy != 0)
+		policies_make(&spec, services);
 
 	rte_free((void *)(uintptr_t)bench_root);
 	root = rte_malloc(NULL, kvl_root_size(&spec), RTE_CACHE_LINE_SIZE);

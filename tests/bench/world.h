@@ -21,6 +21,12 @@ extern struct rte_mbuf *bench_mbufs[BENCH_MBUFS];
 /* On the last CPU that the process may use; hugepages are taken when there are enough. */
 void bench_begin(void);
 
+/*
+ * KVL_POLICY_* that both services have from the next bench_topology() on: a list of clients, rates
+ * and the guard; 33 rules, one of them for every key; a tenant, and a bound on lag.
+ */
+extern unsigned int bench_policy;
+
 /* A new root: both services on a ring of nodes x vnodes tokens; all nodes in, weights alike. */
 void bench_topology(unsigned int nodes, unsigned int vnodes, unsigned int replication);
 

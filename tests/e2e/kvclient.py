@@ -71,6 +71,20 @@ class Client:
                 part = []
         return found
 
+    def ask_all(self, requests, quiet=0.5):
+        """Sends all at once. The replies, of one datagram each, in the order of the requests; None
+        where none has come when nothing has come for `quiet` seconds."""
+        idents = [self.send(r) for r in requests]
+        got = {}
+        self.sock.settimeout(quiet)
+        while len(got) < len(idents):
+            try:
+                data = self.sock.recv(65536)
+            except (socket.timeout, TimeoutError):
+                break
+            got[struct.unpack(">H", data[:2])[0]] = data[8:]
+        return [got.get(i) for i in idents]
+
     def ask(self, data, timeout=None):
         return self.receive(self.send(data), timeout)
 

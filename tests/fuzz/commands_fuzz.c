@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/proto/hint.h"
 #include "lib/proto/local.h"
 #include "lib/proto/part.h"
 
@@ -61,6 +62,23 @@ static size_t parts_check(const uint8_t *data, const struct kvl_command *c)
 	return parts;
 }
 
+/* Hints of one command never reach into the next. */
+static void hints_check(const uint8_t *data, const struct kvl_command *c)
+{
+	struct kvl_request req = c->request;
+	uint8_t *command = malloc(c->len);
+	size_t len, off, tokens = 0;
+
+	memcpy(command, data + c->off, c->len);
+	while ((len = kvl_proxy_token(command, c->len, &off)) != 0) {
+		REQUIRE(off + len <= c->len && ++tokens <= 2);
+		kvl_hint_take(&req, command + off, len);
+		memset(command + off, ' ', len);
+	}
+	REQUIRE(tokens >= 1);
+	free(command);
+}
+
 static void answers_check(const uint8_t *data, const struct kvl_command *c)
 {
 	static const struct kvl_local_stat stats[] = {{"one", NULL, 1}, {"two", "text", 0}};
@@ -104,6 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		parts += parts_check(data, &c);
 		unanswered_check(data, &c);
+		if (c.verdict == KVL_REQUEST_PROXY_TOKEN)
+			hints_check(data, &c);
 	}
 	REQUIRE(parts <= kvl_commands_bound(data, size));
 	return 0;

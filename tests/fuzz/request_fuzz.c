@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/proto/request.h"
+#include "lib/model/rules.h"
+#include "lib/proto/hint.h"
+#include "lib/proto/part.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -58,6 +60,36 @@ static void extent_check(const uint8_t *data, size_t size, const struct kvl_requ
 	REQUIRE(memcmp(data + size - 2, "\r\n", 2) == 0);
 }
 
+/* Rules that share much with each other, so that a key of few changes meets all their edges. */
+static void rules_check(const uint8_t *key, size_t len)
+{
+	static const char *const prefixes[] = {"a", "k", "ke", "key",
+		"key:", "key:aaaaaaaaaaaaaaaa", "key:aaaaaaaaaaaaaaaab", "key:aaaaaaaaaaaaaaaabb",
+		"kf", "user:", "user:1", "\xff"};
+	static struct kvl_rules *table;
+	int want = -1;
+	unsigned int got;
+
+	if (table == NULL) {
+		struct kvl_rule rules[sizeof(prefixes) / sizeof(*prefixes)] = {0};
+		unsigned int count = sizeof(prefixes) / sizeof(*prefixes);
+
+		for (unsigned int i = 0; i < count; i++) {
+			rules[i].len = (uint8_t)strlen(prefixes[i]);
+			rules[i].target = (uint16_t)i;
+			memcpy(rules[i].prefix, prefixes[i], rules[i].len);
+		}
+		table = malloc(kvl_rules_size(count));
+		REQUIRE(kvl_rules_build(table, rules, count) == 0);
+	}
+	for (unsigned int i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (strlen(prefixes[i]) <= len && memcmp(prefixes[i], key, strlen(prefixes[i])) == 0
+			&& (want < 0 || strlen(prefixes[i]) > strlen(prefixes[want])))
+			want = (int)i;
+	got = kvl_rules_match(table, key, len);
+	REQUIRE((got == KVL_RULE_NONE ? -1 : table->rules[got].target) == want);
+}
+
 static void scratch_check(const uint8_t *data, const struct kvl_request *req)
 {
 	uint8_t *scratch = malloc(KVL_KEY_MAX);
@@ -65,7 +97,34 @@ static void scratch_check(const uint8_t *data, const struct kvl_request *req)
 
 	REQUIRE(kvl_request_key(data, req, scratch, &len) != NULL);
 	REQUIRE(len >= 1 && len <= req->key_len);
+	rules_check(kvl_request_key(data, req, scratch, &len), len);
 	free(scratch);
+}
+
+/* Hints are taken and blanked, as the router does it; then the request is an ordinary one. */
+static void hints_check(const uint8_t *data, size_t size, struct kvl_request req)
+{
+	const struct kvl_request before = req;
+	uint8_t *copy = malloc(size), *line = copy + KVL_FRAME_LEN;
+	size_t len, off, tokens = 0;
+	struct kvl_request plain;
+
+	memcpy(copy, data, size);
+	while ((len = kvl_proxy_token(line, size - KVL_FRAME_LEN, &off)) != 0) {
+		bool taken = kvl_hint_take(&req, line + off, len);
+
+		REQUIRE(off + len <= size - KVL_FRAME_LEN && len >= 1);
+		REQUIRE(!taken || req.kind == KVL_KIND_READ);
+		memset(line + off, ' ', len);
+		REQUIRE(++tokens <= 2); /* a flag stands once */
+	}
+	REQUIRE(tokens >= 1);
+	REQUIRE((req.flags & ~(KVL_REQ_STRONG | KVL_REQ_EVENTUAL | KVL_REQ_LAG)) == before.flags);
+	REQUIRE((req.flags & KVL_REQ_LAG) || req.value_len == before.value_len);
+	REQUIRE(kvl_request_parse(copy, size, &plain) == KVL_REQUEST_OK);
+	REQUIRE(plain.key_off == before.key_off && plain.key_len == before.key_len);
+	REQUIRE(!(plain.flags & KVL_REQ_PROXY));
+	free(copy);
 }
 
 static void answer_check(
@@ -95,6 +154,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		key_check(data, size, &req);
 		extent_check(data, size, &req);
 		scratch_check(data, &req);
+		if (verdict == KVL_REQUEST_PROXY_TOKEN)
+			hints_check(data, size, req);
 	}
 	answer_check(verdict, data, size, &req);
 	return 0;
