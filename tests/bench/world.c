@@ -20,6 +20,7 @@
 struct kvl_worker *bench_worker;
 const struct kvl_root *bench_root;
 unsigned int bench_policy;
+uint8_t bench_choice;
 struct rte_mbuf *bench_mbufs[BENCH_MBUFS];
 
 static const struct kvl_placement *placement;
@@ -146,6 +147,7 @@ static struct kvl_root_service service_make(
 		.number = number,
 		.mode = mode,
 		.replication = replication,
+		.choice = bench_choice,
 		.timeout_ms = BENCH_TIMEOUT,
 		.placement = placement,
 	};
