@@ -69,11 +69,20 @@ enum kvl_hugepages {
 	KVL_HUGE_OFF,
 };
 
+/* Whether a device string is a PCI address, "0000:03:00.0" with or without arguments: a NIC that
+ * DPDK takes from the kernel. */
+bool kvl_device_is_pci(const char *device);
+
 /* `ports:` */
 struct kvl_port_config {
 	char name[KVL_NAME_MAX];
 	char device[KVL_DEVICE_MAX];  /* DPDK device: "net_af_xdp0,iface=eth1", PCI address */
 	char interface[KVL_NAME_MAX]; /* kernel's name; "" = none. Default: the device's iface= */
+	/*
+	 * The tap by which the kernel gets its share of a device that it does not see (SPEC 1.7), then
+	 * the interface as well; "" = none. Default: "kvl-NAME" for a PCI address without interface.
+	 */
+	char exception[KVL_NAME_MAX];
 	/* Source addresses toward nodes, one of each family. */
 	struct kvl_addr snat[KVL_FAMILIES];
 	bool has_snat[KVL_FAMILIES];
