@@ -146,6 +146,9 @@ static inline struct kvl_addr kvl_packet_destination(const struct kvl_packet *p,
 		  : kvl_addr_from_v4(kvl_packet_ipv4(p)->dst_addr);
 }
 
+/* Puts p->vlan's tag (back) before the EtherType; false: there is no room. */
+bool kvl_packet_tag_insert(struct kvl_packet *p);
+
 /* A call, so that the stages hold nothing but the way of packets that go on. */
 void kvl_packet_drop(struct kvl_worker *w, struct kvl_packet *p, enum kvl_drop why);
 

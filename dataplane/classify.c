@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "dataplane/burst.h"
+#include "dataplane/exception.h"
 
 /*
  * Whose packet is it: a client's request, a node's reply, or the kernel's? Only what the first two
  * may look like passes, so that later stages find the headers at fixed offsets. Ports give us
  * nothing else when the steering program is in place; under af_packet they give everything, and
- * the kernel has its own copy of what is dropped here as not ours.
+ * the kernel has its own copy of what is dropped here as not ours. A port that the kernel does not
+ * see hands its share over (exception.h).
  */
 
 /* Types of ICMP and ICMPv6: a destination cannot be reached. */
@@ -330,7 +331,7 @@ void kvl_classify(struct kvl_worker *w, const struct kvl_root *root, struct kvl_
 	for (struct kvl_packet *p = b->packets; p < end; p++) {
 		enum kvl_drop why = packet_sort(w, root, b, p);
 
-		if (unlikely(why != KVL_DROP_COUNT))
+		if (unlikely(why != KVL_DROP_COUNT) && !kvl_exception_pass(w, root, p, why))
 			kvl_packet_drop(w, p, why);
 	}
 }

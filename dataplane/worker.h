@@ -29,6 +29,7 @@
 #define KVL_RETRIES_MAX (KVL_TRIES_MAX - 1) /* per request; a service has at most so many */
 #define KVL_RETRY_KEYS  4096                /* buckets of the keys' budgets */
 
+struct kvl_exception;
 struct kvl_retry_copy;
 
 #define KVL_REFUSED_MAX 16 /* nodes at a time */
@@ -52,6 +53,7 @@ struct kvl_lane {
 	uint8_t mac[6];
 	bool has_snat[KVL_FAMILIES];
 	struct kvl_addr snat[KVL_FAMILIES];
+	struct kvl_exception *exception; /* NULL: the kernel sees the port by itself */
 };
 
 struct kvl_tx_buffer {
@@ -84,7 +86,8 @@ struct kvl_worker {
 	uint16_t id;
 	uint16_t worker_count;
 	uint16_t lane_count;
-	bool adaptive; /* sleep when idle */
+	bool adaptive;   /* sleep when idle */
+	bool exceptions; /* some lane has an exception path */
 	unsigned int lcore;
 	int socket;
 	struct kvl_lane lanes[KVL_PORTS_MAX];

@@ -36,9 +36,11 @@ static json_t *workers_list(const struct kvl_router *r)
 	return list;
 }
 
-static const char *steering_name(enum kvl_steering_kind kind)
+static const char *steering_name(const struct kvl_port *port)
 {
-	switch (kind) {
+	if (port->tap_fd >= 0)
+		return "tap";
+	switch (port->steering.kind) {
 	case KVL_STEERING_XDP:
 		return "xdp";
 	case KVL_STEERING_TC:
@@ -67,7 +69,7 @@ static json_t *port_object(const struct kvl_port *port)
 		kvl_json_text(config->interface[0] != '\0' ? config->interface : NULL), "mac",
 		kvl_json_mac(port->mac), "snat", snat_text(config, KVL_IPV4), "snat6",
 		snat_text(config, KVL_IPV6), "link", link.link_status == RTE_ETH_LINK_UP, "queues",
-		port->queues, "steering", steering_name(port->steering.kind));
+		port->queues, "steering", steering_name(port));
 }
 
 static json_t *ports_list(const struct kvl_router *r)

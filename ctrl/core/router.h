@@ -9,6 +9,7 @@
  * The running router as the control core sees it: configuration, ports, workers, topology, and what
  * follows the world (neighbours, health, publisher). One thread, the event loop on the main lcore.
  */
+struct kvl_exceptions;
 struct kvl_health_watch;
 struct kvl_slow_path;
 struct kvl_reports;
@@ -21,6 +22,7 @@ struct kvl_router {
 
 	struct kvl_port ports[KVL_PORTS_MAX];
 	uint16_t port_count;
+	struct kvl_exceptions *exceptions;
 	struct rte_rcu_qsbr *rcu;
 	struct kvl_worker *workers[KVL_WORKERS_MAX];
 	int sockets[KVL_WORKERS_MAX];

@@ -11,6 +11,7 @@
 #include <rte_log.h>
 #include <rte_mbuf.h>
 
+#include "ctrl/core/exception.h"
 #include "ctrl/core/log.h"
 #include "ctrl/daemon/eal.h"
 #include "dataplane/retry.h"
@@ -52,6 +53,9 @@ static unsigned int memory_needed(const struct kvl_config *config)
 				       + sizeof(struct kvl_histogram));
 	uint64_t placements = 0;
 
+	for (size_t i = 0; i < config->port_count; i++)
+		if (config->ports[i].exception[0] != '\0')
+			pools += KVL_EXCEPTION_MBUFS * mbuf;
 	for (size_t i = 0; i < config->service_count; i++) {
 		uint64_t tokens = 0;
 
@@ -156,19 +160,12 @@ static int lcore_args(struct args *a, const struct kvl_config *config)
 	return 0;
 }
 
-static bool device_is_pci(const char *device)
-{
-	unsigned int n[4];
-
-	return sscanf(device, "%x:%x:%x.%x", &n[0], &n[1], &n[2], &n[3]) == 4;
-}
-
 static void device_args(struct args *a, const struct kvl_config *config)
 {
 	bool pci = false;
 
 	for (size_t i = 0; i < config->port_count; i++) {
-		if (!device_is_pci(config->ports[i].device))
+		if (!kvl_device_is_pci(config->ports[i].device))
 			continue;
 		pci = true;
 		arg_add(a, "-a");

@@ -9,7 +9,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <rte_ethdev.h>
+
 #include "dataplane/port/kernel_side.h"
+#include "dataplane/port/tap.h"
 
 static bool device_is(const struct kvl_port *port, const char *driver)
 {
@@ -107,7 +110,8 @@ int kvl_kernel_side_prepare(
 	int rc;
 
 	snprintf(devargs, devargs_size, "%s", port->config.device);
-	if (port->config.interface[0] == '\0')
+	/* The tap is made when the device has told its MAC. */
+	if (port->config.interface[0] == '\0' || port->config.exception[0] != '\0')
 		return 0;
 	/* A tap's interface is made by the probe itself. */
 	port->ifindex = (int)if_nametoindex(port->config.interface);
@@ -125,11 +129,35 @@ int kvl_kernel_side_prepare(
 	return rc;
 }
 
+/* The kernel wants ND's and routing daemons' groups too, which a NIC leaves out unless told. */
+static int exception_open(struct kvl_port *port, char *error, size_t error_size)
+{
+	char why[192];
+	uint16_t mtu;
+	int rc = rte_eth_dev_get_mtu(port->dpdk_port, &mtu);
+
+	if (rc < 0)
+		mtu = RTE_ETHER_MTU;
+	rc = kvl_tap_open(port->config.exception, port->mac, mtu, why, sizeof(why));
+	if (rc < 0) {
+		snprintf(error, error_size, "port %s: %s", port->config.name, why);
+		return rc;
+	}
+	port->tap_fd = rc;
+	rte_eth_allmulticast_enable(port->dpdk_port);
+	return 0;
+}
+
 int kvl_kernel_side_attach(
 	struct kvl_port *port, const struct kvl_port_params *params, char *error, size_t error_size)
 {
 	int rc = 0;
 
+	if (port->config.exception[0] != '\0') {
+		rc = exception_open(port, error, error_size);
+		if (rc < 0)
+			return rc;
+	}
 	if (port->config.interface[0] != '\0' && port->ifindex == 0)
 		port->ifindex = (int)if_nametoindex(port->config.interface);
 	if (device_is(port, "net_af_xdp"))

@@ -120,7 +120,8 @@ int kvl_port_open(struct kvl_port *port, const struct kvl_port_config *config,
 	char devargs[KVL_DEVICE_MAX + 64];
 	int rc;
 
-	*port = (struct kvl_port){.config = *config, .queues = params->workers, .claim_fd = -1};
+	*port = (struct kvl_port){
+		.config = *config, .queues = params->workers, .claim_fd = -1, .tap_fd = -1};
 	rc = kvl_kernel_side_prepare(port, devargs, sizeof(devargs), error, error_size);
 	if (rc == 0)
 		rc = device_probe(port, devargs, error, error_size);
@@ -131,18 +132,26 @@ int kvl_port_open(struct kvl_port *port, const struct kvl_port_config *config,
 	return rc;
 }
 
-void kvl_port_close(struct kvl_port *port)
+void kvl_port_stop(struct kvl_port *port)
 {
 	if (port->started)
 		rte_eth_dev_stop(port->dpdk_port);
 	if (port->probed)
 		rte_eth_dev_close(port->dpdk_port);
+	port->started = port->probed = false;
+}
+
+void kvl_port_close(struct kvl_port *port)
+{
+	kvl_port_stop(port);
 	kvl_steering_close(&port->steering);
 	for (unsigned int q = 0; q < KVL_WORKERS_MAX; q++)
 		rte_mempool_free(port->pools[q]);
 	if (port->claim_fd > 0)
 		close(port->claim_fd);
-	*port = (struct kvl_port){.claim_fd = -1};
+	if (port->tap_fd > 0)
+		close(port->tap_fd);
+	*port = (struct kvl_port){.claim_fd = -1, .tap_fd = -1};
 }
 
 struct kvl_lane kvl_port_lane(const struct kvl_port *port, uint16_t worker)

@@ -18,6 +18,7 @@ struct kvl_port {
 	uint8_t mac[6];
 	int ifindex;  /* 0: the kernel does not know the port */
 	int claim_fd; /* keeps a second router off the interface */
+	int tap_fd;   /* of the exception path; -1: none */
 	bool probed, started;
 	struct kvl_steering steering;
 	struct rte_mempool *pools[KVL_WORKERS_MAX];
@@ -36,6 +37,9 @@ struct kvl_port_params {
  */
 int kvl_port_open(struct kvl_port *port, const struct kvl_port_config *config,
 	const struct kvl_port_params *params, char *error, size_t error_size);
+
+/* Stops the device and lets go of the mbufs in its queues, which may be of others' pools. */
+void kvl_port_stop(struct kvl_port *port);
 
 /* Stops, detaches, releases. Safe on a zeroed struct and after a failed open. */
 void kvl_port_close(struct kvl_port *port);
