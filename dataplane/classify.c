@@ -139,13 +139,26 @@ static inline struct extent packet_extent(const struct kvl_packet *p, bool v6)
 	};
 }
 
+/*
+ * No link brings that much in one packet, but net_af_packet does: it has the kernel put fragments
+ * together for it (PACKET_FANOUT_FLAG_DEFRAG), as much as a frame of its ring holds. They are the
+ * kernel's all the same, whose slow path serves them.
+ */
+static inline bool was_fragmented(
+	const struct kvl_worker *w, const struct kvl_packet *p, uint16_t have)
+{
+	return p->port != KVL_LANE_ANY && have > w->lanes[p->port].mtu;
+}
+
 /* Lengths of a packet known to be ours; sets payload_len and cuts Ethernet padding off. */
-static inline enum kvl_drop lengths_check(struct kvl_packet *p, bool v6)
+static inline enum kvl_drop lengths_check(const struct kvl_worker *w, struct kvl_packet *p, bool v6)
 {
 	const struct extent ip = packet_extent(p, v6);
 	uint16_t have = p->mbuf->data_len - KVL_IP_OFFSET;
 	uint16_t udp = rte_be_to_cpu_16(kvl_packet_udp(p)->dgram_len);
 
+	if (unlikely(was_fragmented(w, p, have)))
+		return KVL_DROP_FRAGMENT;
 	if (unlikely(ip.total > have))
 		return KVL_DROP_TRUNCATED;
 	if (unlikely(ip.total < ip.header + sizeof(struct rte_udp_hdr)))
@@ -294,7 +307,7 @@ static __rte_always_inline enum kvl_drop datagram_sort(struct kvl_worker *w,
 		&& !(kvl_pending_is_snat(&w->pending, port) && lane_takes_replies(w, p, v6)))
 		return KVL_DROP_NOT_OURS;
 
-	why = lengths_check(p, v6);
+	why = lengths_check(w, p, v6);
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;
 	if (p->service == NULL) {

@@ -92,6 +92,12 @@ void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bur
 	for (unsigned int i = 0; i < list->count; i++) {
 		struct kvl_packet *p = list->packets[i];
 
+		/* What the link to the node does not carry is refused before it is anybody's. */
+		if (unlikely(p->payload_len > nodes[p->node].payload_max)) {
+			p->verdict = KVL_REQUEST_PATH_MTU;
+			kvl_list_add(&b->answers, p);
+			continue;
+		}
 		if (p->service->mode == KVL_MODE_NAT) {
 			p->slot = kvl_pending_take(&w->pending);
 			if (unlikely(p->slot == KVL_SLOT_NONE)) {

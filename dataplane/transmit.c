@@ -52,10 +52,15 @@ static unsigned int run_buffer(struct kvl_worker *w, const struct kvl_list *list
 	const uint8_t port = list->packets[i]->port;
 	struct kvl_tx_buffer *buffer = &w->tx[port];
 	unsigned int count = buffer->count;
+	const uint32_t longest = w->lanes[port].mtu + sizeof(struct rte_ether_hdr);
 
 	for (; i < list->count && list->packets[i]->port == port; i++) {
 		struct kvl_packet *p = list->packets[i];
 
+		if (unlikely(p->mbuf->pkt_len > longest)) {
+			kvl_packet_drop(w, p, KVL_DROP_MTU);
+			continue;
+		}
 		if (unlikely(p->vlan != KVL_VLAN_NONE) && !kvl_packet_tag_insert(p)) {
 			kvl_packet_drop(w, p, KVL_DROP_TX_FULL);
 			continue;

@@ -50,6 +50,7 @@ struct kvl_chosen {
 struct kvl_lane {
 	uint16_t dpdk_port;
 	uint16_t queue;
+	uint16_t mtu; /* of the IP packet */
 	uint8_t mac[6];
 	bool has_snat[KVL_FAMILIES];
 	struct kvl_addr snat[KVL_FAMILIES];
@@ -62,7 +63,7 @@ struct kvl_tx_buffer {
 };
 
 /* Where the parts of one datagram are put in the order of their nodes. */
-#define KVL_ASKED_MAX KVL_MERGE_REQUEST
+#define KVL_ASKED_MAX KVL_MTU_MAX
 struct kvl_asked {
 	uint32_t count;
 	uint32_t parts[KVL_ASKED_MAX], sorted[KVL_ASKED_MAX];

@@ -202,7 +202,7 @@ static int path_open(struct kvl_exceptions *x, const struct kvl_port *port, uint
 	p->tap = port->config.exception;
 	p->owner = number % x->worker_count;
 	snprintf(name, sizeof(name), "kvl_exception_%u", number);
-	p->pool = kvl_pool_new(name, KVL_EXCEPTION_MBUFS, SOCKET_ID_ANY);
+	p->pool = kvl_pool_new(name, KVL_EXCEPTION_MBUFS, port->frames.room, SOCKET_ID_ANY);
 	if (p->pool == NULL)
 		return -ENOMEM;
 	for (uint16_t w = 0; rc == 0 && w < x->worker_count; w++)

@@ -441,6 +441,7 @@ static void restart_check(
 			&& strcmp(a->ports[i].device, b->ports[i].device) == 0
 			&& strcmp(a->ports[i].interface, b->ports[i].interface) == 0
 			&& strcmp(a->ports[i].exception, b->ports[i].exception) == 0
+			&& a->ports[i].mtu == b->ports[i].mtu
 			&& memcmp(a->ports[i].snat, b->ports[i].snat, sizeof(a->ports[i].snat))
 				   == 0;
 	if (!ports)

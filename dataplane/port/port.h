@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "dataplane/port/frames.h"
 #include "dataplane/port/steering.h"
 #include "dataplane/worker.h"
 #include "lib/model/config.h"
@@ -16,6 +17,7 @@ struct kvl_port {
 	uint16_t dpdk_port;
 	uint16_t queues;
 	uint8_t mac[6];
+	struct kvl_frames frames;
 	int ifindex;  /* 0: the kernel does not know the port */
 	int claim_fd; /* keeps a second router off the interface */
 	int tap_fd;   /* of the exception path; -1: none */
@@ -47,5 +49,6 @@ void kvl_port_close(struct kvl_port *port);
 /* The worker's view of it. */
 struct kvl_lane kvl_port_lane(const struct kvl_port *port, uint16_t worker);
 
-/* A pool of packet buffers that AF_XDP can register whole. NULL with rte_errno. */
-struct rte_mempool *kvl_pool_new(const char *name, uint32_t mbufs, int socket);
+/* A pool of packet buffers that AF_XDP can register whole; `room` of each: frames.h. NULL with
+ * rte_errno. */
+struct rte_mempool *kvl_pool_new(const char *name, uint32_t mbufs, uint16_t room, int socket);

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "dataplane/port/frames.h"
 #include "dataplane/port/tap.h"
 
 static struct ifreq request_for(const char *name)
@@ -37,14 +38,6 @@ static int mac_set(int s, const char *name, const uint8_t mac[6])
 	return ioctl(s, SIOCSIFHWADDR, &r) < 0 ? -errno : 0;
 }
 
-static int mtu_set(int s, const char *name, uint16_t mtu)
-{
-	struct ifreq r = request_for(name);
-
-	r.ifr_mtu = mtu;
-	return ioctl(s, SIOCSIFMTU, &r) < 0 ? -errno : 0;
-}
-
 static int up_set(int s, const char *name)
 {
 	struct ifreq r = request_for(name);
@@ -65,7 +58,7 @@ static int tap_dress(const char *name, const uint8_t mac[6], uint16_t mtu)
 		return -errno;
 	rc = mac_set(s, name, mac);
 	if (rc == 0)
-		rc = mtu_set(s, name, mtu);
+		rc = kvl_interface_set_mtu(name, mtu);
 	if (rc == 0)
 		rc = up_set(s, name);
 	close(s);

@@ -33,6 +33,8 @@
 #define KVL_DEVICE_MAX   512
 #define KVL_PATH_MAX     108  /* sizeof(sun_path) */
 #define KVL_GUE_PORT     6080 /* IANA's */
+#define KVL_MTU_MIN      1448 /* memcached's own datagrams, over IPv6 */
+#define KVL_MTU_MAX      9216 /* what switches call jumbo */
 
 enum kvl_mode {
 	KVL_MODE_NAT,
@@ -86,7 +88,11 @@ struct kvl_port_config {
 	/* Source addresses toward nodes, one of each family. */
 	struct kvl_addr snat[KVL_FAMILIES];
 	bool has_snat[KVL_FAMILIES];
+	uint16_t mtu; /* KVL_MTU_MIN..KVL_MTU_MAX; 0, the default: the interface's own, or 1500 */
 };
+
+/* Whether a port's device is of this driver: "net_af_xdp". */
+bool kvl_device_is(const struct kvl_port_config *port, const char *driver);
 
 static inline bool kvl_port_has_snat(
 	const struct kvl_port_config *port, const struct kvl_addr *address)

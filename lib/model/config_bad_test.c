@@ -152,6 +152,10 @@ static const struct bad_case port_cases[] = {
 	{"ports: [{name: a, device: d, interface: e0, exception: t}]\n" NODES,
 		{"E f:1:41: ports[0]: e0: the kernel's interface of this port is its exception "
 		 "tap, t"}},
+	{"ports: [{name: a, device: d, mtu: 1447}]\n" NODES,
+		{"E f:1:35: ports[0].mtu: 1447: must be 1448..9216"}},
+	{"ports: [{name: a, device: d, mtu: 9217}]\n" NODES,
+		{"E f:1:35: ports[0].mtu: 9217: must be 1448..9216"}},
 	{"ports: [{name: clients-one, device: 0:1:0.0}, {name: clients-one-more, device: "
 	 "0:2:0.0}]\n" NODES,
 		{"E f:1:47: ports[1]: kvl-clients-one: interface of ports[0] as well"}},

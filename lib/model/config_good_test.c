@@ -100,7 +100,7 @@ static void test_everything(void **state)
 		"  passive_fresh_ms: 5000}\n"
 		"ports:\n"
 		"- {name: p0, device: \"net_af_xdp0,iface=eth1,start_queue=0\", snat: 192.0.2.1}\n"
-		"- {name: p1, device: \"net_tap1,iface=x\", interface: tap7, snat6: "
+		"- {name: p1, device: \"net_tap1,iface=x\", interface: tap7, mtu: 9000, snat6: "
 		"\"2001:db8::fe\"}\n"
 		"services:\n"
 		"- {name: s, address: 192.0.2.10, port: 65535, mode: dsr, pool: one,\n"
@@ -140,6 +140,8 @@ static void test_everything(void **state)
 	assert_string_equal(c->ports[1].interface, "tap7");
 	assert_false(c->ports[1].has_snat[KVL_IPV4]);
 	address_expect(&c->ports[1].snat[KVL_IPV6], "2001:db8::fe");
+	assert_int_equal(c->ports[0].mtu, 0);
+	assert_int_equal(c->ports[1].mtu, 9000);
 	assert_int_equal(s->port, 65535);
 	assert_int_equal(s->mode, KVL_MODE_DSR);
 	assert_string_equal(s->pool, "one");

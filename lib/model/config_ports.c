@@ -15,6 +15,7 @@ enum port_field {
 	PORT_EXCEPTION,
 	PORT_SNAT,
 	PORT_SNAT6,
+	PORT_MTU,
 	PORT_FIELDS,
 };
 
@@ -77,6 +78,8 @@ static const struct field port_fields[PORT_FIELDS] = {
 		.flag = offsetof(struct kvl_port_config, has_snat[KVL_IPV4])},
 	[PORT_SNAT6] = {"snat6", set_ipv6, AT(struct kvl_port_config, snat[KVL_IPV6]),
 		.flag = offsetof(struct kvl_port_config, has_snat[KVL_IPV6])},
+	[PORT_MTU] = {"mtu", set_uint, AT(struct kvl_port_config, mtu), .min = KVL_MTU_MIN,
+		.max = KVL_MTU_MAX},
 };
 
 /* The kernel's name of the interface from "net_af_xdp0,iface=eth1,...". */
@@ -93,7 +96,7 @@ static void interface_default(struct kvl_port_config *port)
 		memcpy(port->interface, arg, n);
 }
 
-static bool device_is(const struct kvl_port_config *port, const char *driver)
+bool kvl_device_is(const struct kvl_port_config *port, const char *driver)
 {
 	return strncmp(port->device, driver, strlen(driver)) == 0;
 }
@@ -121,7 +124,7 @@ static void exception_settle(struct walk *w, struct kvl_port_config *port,
 		port->exception[0] = '\0';
 	if (port->exception[0] == '\0')
 		return;
-	if (device_is(port, "net_af_xdp") || device_is(port, "net_af_packet"))
+	if (kvl_device_is(port, "net_af_xdp") || kvl_device_is(port, "net_af_packet"))
 		walk_fault(w, at[PORT_EXCEPTION], path, port->exception,
 			"this device is an interface of the kernel's, which gets its share there");
 	else if (port->interface[0] != '\0')
