@@ -50,12 +50,37 @@ static __attribute__((noinline)) enum kvl_drop ethernet_odd(struct kvl_packet *p
 	}
 }
 
-static enum kvl_drop ethernet_check(struct kvl_packet *p)
+/*
+ * A switch that floods, or a NIC that does not filter, gives us what is sent to another router's
+ * MAC, which serves it as well. To a group nothing is sent that one router should serve.
+ */
+static __attribute__((noinline)) enum kvl_drop ethernet_foreign(
+	const struct kvl_worker *w, const struct kvl_packet *p)
 {
-	/* Nothing sent to a group: every router on the segment would serve it. */
-	if (unlikely(p->mbuf->data_len < KVL_HEADERS_V4
-		     || (kvl_packet_ether(p)->dst_addr.addr_bytes[0] & 1)))
-		return p->mbuf->nb_segs != 1 ? KVL_DROP_SEGMENTS : KVL_DROP_NOT_OURS;
+	if (p->mbuf->nb_segs != 1)
+		return KVL_DROP_SEGMENTS;
+	if (p->mbuf->data_len < KVL_HEADERS_V4 || (kvl_packet_ether(p)->dst_addr.addr_bytes[0] & 1))
+		return KVL_DROP_NOT_OURS;
+	/* Rings and the like have no address, and take what they are given. */
+	return w->lanes[p->port].mac_bits == 0 ? KVL_DROP_COUNT : KVL_DROP_FOREIGN_MAC;
+}
+
+/* What another worker handed over has been looked at there. */
+static bool mac_is_lanes(const struct kvl_worker *w, const struct kvl_packet *p)
+{
+	return p->port == KVL_LANE_ANY
+	       || kvl_mac_bits(kvl_packet_ether(p)) == w->lanes[p->port].mac_bits;
+}
+
+static enum kvl_drop ethernet_check(const struct kvl_worker *w, struct kvl_packet *p)
+{
+	enum kvl_drop why;
+
+	if (unlikely(p->mbuf->data_len < KVL_HEADERS_V4 || !mac_is_lanes(w, p))) {
+		why = ethernet_foreign(w, p);
+		if (why != KVL_DROP_COUNT)
+			return why;
+	}
 	if (likely(p->mbuf->nb_segs == 1
 		    && kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4)))
 		return KVL_DROP_COUNT;
@@ -330,7 +355,7 @@ static __attribute__((noinline)) enum kvl_drop ipv6_sort(struct kvl_worker *w,
 static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *root,
 	struct kvl_burst *b, struct kvl_packet *p)
 {
-	enum kvl_drop why = ethernet_check(p);
+	enum kvl_drop why = ethernet_check(w, p);
 
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;

@@ -61,6 +61,8 @@
 	X(KVL_DROP_ICMP_OTHER, "icmp_other") /* not that the node cannot be reached */             \
 	X(KVL_DROP_NO_ROOM, "no_room")       /* longer headers do not fit into the buffer */       \
 	X(KVL_DROP_MAILBOX_FULL, "mailbox_full")                                                   \
+	X(KVL_DROP_FOREIGN_MAC,                                                                    \
+		"foreign_mac") /* to another host's MAC: from a switch that floods */              \
 	X(KVL_DROP_MTU, "mtu") /* longer than the port it would leave by takes */                  \
 	X(KVL_DROP_TX_FULL, "tx_full")                                                             \
 	X(KVL_DROP_EXCEPTION_FULL,                                                                 \

@@ -6,6 +6,7 @@ static bool is_the_kernels(enum kvl_drop why)
 {
 	switch (why) {
 	case KVL_DROP_NOT_OURS:
+	case KVL_DROP_FOREIGN_MAC: /* may be another of the kernel's; else it drops it */
 	case KVL_DROP_IP_HEADER:
 	case KVL_DROP_IP_OPTIONS:
 	case KVL_DROP_FRAGMENT:

@@ -3,7 +3,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
+#include <rte_byteorder.h>
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
@@ -54,8 +56,18 @@ struct kvl_lane {
 	uint8_t mac[6];
 	bool has_snat[KVL_FAMILIES];
 	struct kvl_addr snat[KVL_FAMILIES];
+	uint64_t mac_bits;               /* kvl_mac_bits() of mac */
 	struct kvl_exception *exception; /* NULL: the kernel sees the port by itself */
 };
+
+/* An Ethernet address and the two bytes behind it, as a number of the former alone. */
+static inline uint64_t kvl_mac_bits(const void *mac)
+{
+	uint64_t bits;
+
+	memcpy(&bits, mac, sizeof(bits));
+	return rte_cpu_to_le_64(bits) << 16;
+}
 
 struct kvl_tx_buffer {
 	uint16_t count;

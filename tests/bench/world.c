@@ -82,6 +82,8 @@ static void worker_begin(void)
 		.lane_count = 2,
 	};
 
+	kvl_mac_parse(BENCH_LANE_MAC, lanes[0].mac);
+	kvl_mac_parse("02:00:00:00:00:d0", lanes[1].mac);
 	bench_worker = kvl_worker_new(&params);
 	if (bench_worker == NULL)
 		abort();
