@@ -68,6 +68,8 @@ def frames(mac):
     yield "IP options", ether + ipv4 + udp("10.1.0.1", 7, b"o" + mark, 0, options=b"\x01\x01\x01\0")
     yield "a length beyond the frame", ether + ipv4 + udp("10.1.0.1", 7, mark, 0)[:-3]
     yield "another version of IP", ether + ipv4 + b"\x65" + mark + bytes(40)
+    yield "another host's MAC", b"\x02\xaa\0\0\0\1" + ether[6:] + ipv4 + udp(
+        "10.1.0.100", 11211, b"m" + mark, 0)
     yield "IPv6", ether + b"\x86\xdd" + b"\x60" + mark + bytes(40)
     yield "a group", b"\x01\x80\xc2\0\0\x0e" + ether[6:] + b"\x88\xcc" + mark + bytes(30)
 
