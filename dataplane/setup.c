@@ -120,10 +120,7 @@ struct kvl_worker *kvl_worker_new(const struct kvl_worker_params *params)
 	w->lane_count = params->lane_count;
 	memcpy(w->lanes, params->lanes, params->lane_count * sizeof(*w->lanes));
 	for (uint16_t i = 0; i < w->lane_count; i++) {
-		uint8_t mac[8] = {0};
-
-		memcpy(mac, w->lanes[i].mac, sizeof(w->lanes[i].mac));
-		w->lanes[i].mac_bits = kvl_mac_bits(mac);
+		kvl_worker_mac(w, i, w->lanes[i].mac);
 		w->exceptions |= w->lanes[i].exception != NULL;
 	}
 	w->rcu = params->rcu;

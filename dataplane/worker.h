@@ -52,11 +52,12 @@ struct kvl_chosen {
 struct kvl_lane {
 	uint16_t dpdk_port;
 	uint16_t queue;
-	uint16_t mtu; /* of the IP packet */
-	uint8_t mac[6];
+	uint16_t mtu;   /* of the IP packet */
+	uint8_t mac[6]; /* as it was at the start */
 	bool has_snat[KVL_FAMILIES];
 	struct kvl_addr snat[KVL_FAMILIES];
-	uint64_t mac_bits;               /* kvl_mac_bits() of mac */
+	/* What frames are sent to. dataplane: ro. control: wo, by kvl_worker_mac(). */
+	uint64_t mac_bits;
 	struct kvl_exception *exception; /* NULL: the kernel sees the port by itself */
 };
 
@@ -173,6 +174,15 @@ void kvl_workers_connect(struct kvl_worker *const *workers, uint16_t count);
 static inline void kvl_worker_publish(struct kvl_worker *w, const struct kvl_root *root)
 {
 	__atomic_store_n(&w->root, root, __ATOMIC_RELEASE);
+}
+
+/* The MAC of a lane's port, from its next burst on. */
+static inline void kvl_worker_mac(struct kvl_worker *w, unsigned int lane, const uint8_t mac[6])
+{
+	uint8_t padded[8] = {0};
+
+	memcpy(padded, mac, 6);
+	__atomic_store_n(&w->lanes[lane].mac_bits, kvl_mac_bits(padded), __ATOMIC_RELAXED);
 }
 
 /* The lcore's main loop, for rte_eal_remote_launch(); returns 0 after w->stop is set. */

@@ -14,6 +14,7 @@
 #include "ctrl/core/health_watch.h"
 #include "ctrl/core/log.h"
 #include "ctrl/core/policy.h"
+#include "ctrl/core/port_watch.h"
 #include "ctrl/core/reports.h"
 #include "ctrl/core/router.h"
 #include "ctrl/core/slow_path.h"
@@ -343,7 +344,9 @@ static int core_new(struct kvl_router *r, struct kvl_diags *diags)
 		return rc;
 	}
 	r->health = kvl_health_watch_new(r);
-	return r->health == NULL ? -errno : kvl_publisher_now(r->publisher);
+	r->port_watch = kvl_port_watch_new(r);
+	return r->health == NULL || r->port_watch == NULL ? -errno
+							  : kvl_publisher_now(r->publisher);
 }
 
 static int workers_launch(struct kvl_router *r)
@@ -410,6 +413,7 @@ void kvl_router_stop(struct kvl_router *r)
 	kvl_slow_path_free(r->slow);
 	kvl_reports_free(r->reports);
 	kvl_health_watch_free(r->health);
+	kvl_port_watch_free(r->port_watch);
 	kvl_publisher_free(r->publisher);
 	kvl_neighbours_free(r->neighbours);
 	kvl_nodes_free(&r->nodes);

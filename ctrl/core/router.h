@@ -11,6 +11,7 @@
  */
 struct kvl_exceptions;
 struct kvl_health_watch;
+struct kvl_port_watch;
 struct kvl_slow_path;
 struct kvl_reports;
 
@@ -35,6 +36,7 @@ struct kvl_router {
 	struct kvl_tenants tenants;
 	struct kvl_neighbours *neighbours;
 	struct kvl_health_watch *health;
+	struct kvl_port_watch *port_watch;
 	struct kvl_publisher *publisher;
 	struct kvl_slow_path *slow;
 	struct kvl_reports *reports; /* NULL: none are taken */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -150,6 +151,26 @@ static int exception_open(struct kvl_port *port, char *error, size_t error_size)
 	port->tap_fd = rc;
 	rte_eth_allmulticast_enable(port->dpdk_port);
 	return 0;
+}
+
+bool kvl_port_mac_follow(struct kvl_port *port)
+{
+	struct ifreq r = {0};
+	int s, rc;
+
+	/* A tap's is ours to give, and says nothing of the NIC's. */
+	if (port->ifindex == 0 || port->tap_fd >= 0)
+		return false;
+	s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (s < 0)
+		return false;
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%.*s", IFNAMSIZ - 1, port->config.interface);
+	rc = ioctl(s, SIOCGIFHWADDR, &r);
+	close(s);
+	if (rc < 0 || memcmp(r.ifr_hwaddr.sa_data, port->mac, sizeof(port->mac)) == 0)
+		return false;
+	memcpy(port->mac, r.ifr_hwaddr.sa_data, sizeof(port->mac));
+	return true;
 }
 
 int kvl_kernel_side_attach(

@@ -46,6 +46,10 @@ void kvl_port_stop(struct kvl_port *port);
 /* Stops, detaches, releases. Safe on a zeroed struct and after a failed open. */
 void kvl_port_close(struct kvl_port *port);
 
+/* Looks whether the kernel's interface has another MAC than port->mac, which is then set. False: it
+ * has not, or the kernel does not see the port. */
+bool kvl_port_mac_follow(struct kvl_port *port);
+
 /* The worker's view of it. */
 struct kvl_lane kvl_port_lane(const struct kvl_port *port, uint16_t worker);
 
