@@ -78,6 +78,9 @@ static inline void kvl_packet_locate(struct kvl_packet *p, bool v6)
 		(v6 ? KVL_HEADERS_V6 : KVL_HEADERS_V4) - sizeof(struct rte_udp_hdr));
 }
 
+/* UDP's header and GUE's, in an outer packet of a dsr request. */
+#define KVL_GUE_BYTES (sizeof(struct rte_udp_hdr) + 4)
+
 /* As received on lane `port`; IPv4 until classify knows better. */
 static inline void kvl_packet_begin(struct kvl_packet *p, struct rte_mbuf *mbuf, uint8_t port)
 {

@@ -63,6 +63,36 @@ static void requests_are_refused_in_words(void **state)
 	world_check_conservation();
 }
 
+/* The outer headers take their part of what the link carries. */
+static void tunnels_are_reckoned_with(void **state)
+{
+	static const struct {
+		enum kvl_encapsulation kind;
+		unsigned int bytes;
+	} tunnels[] = {{KVL_ENCAP_IPIP, 20}, {KVL_ENCAP_GUE, 20 + 8 + 4}};
+	const struct packet get = {REQUEST, .to = DSR_VIP, .payload = "get a\r\n"};
+	const uint16_t len = KVL_FRAME_LEN + 7;
+
+	for (unsigned int i = 0; i < RTE_DIM(tunnels); i++) {
+		struct rte_mbuf *sent;
+
+		mtu_reset(state);
+		world_service.encapsulation = tunnels[i].kind;
+		world_publish();
+		nodes_take(len + tunnels[i].bytes);
+		world_run(0, 0, &get, 1);
+		sent = world_sent(0, 1);
+		assert_non_null(sent);
+		assert_int_equal(
+			sent->pkt_len, KVL_HEADERS_V4 + (unsigned int)len + tunnels[i].bytes);
+		rte_pktmbuf_free(sent);
+		nodes_take(len + tunnels[i].bytes - 1);
+		world_run(0, 0, &get, 1);
+		assert_int_equal(COUNTER(answered)[KVL_REQUEST_PATH_MTU], 1);
+		world_check_conservation();
+	}
+}
+
 static void a_part_is_refused_alone(void **state)
 {
 	const struct packet both = {REQUEST, .to = NAT_VIP,
@@ -118,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(requests_are_refused_in_words, mtu_reset),
+		cmocka_unit_test_setup(tunnels_are_reckoned_with, mtu_reset),
 		cmocka_unit_test_setup(a_part_is_refused_alone, mtu_reset),
 		cmocka_unit_test_setup(replies_too_long_for_the_client_are_dropped, mtu_reset),
 		cmocka_unit_test_setup(what_was_fragmented_is_the_kernels, mtu_reset),
