@@ -132,6 +132,8 @@ enum kvl_request_flag {
 	X(KVL_REQUEST_NO_NODE, "no_node", "SERVER_ERROR no node available\r\n")                           \
 	X(KVL_REQUEST_NO_REPLY, "no_reply", "SERVER_ERROR node did not answer\r\n")                       \
 	X(KVL_REQUEST_REPLY_HUGE, "reply_huge", "SERVER_ERROR reply too large\r\n")                       \
+	X(KVL_REQUEST_PATH_MTU, "path_mtu",                                                               \
+		"SERVER_ERROR request too large for the way to its node\r\n")                             \
 	X(KVL_REQUEST_TABLE_FULL, "pending_full", "SERVER_ERROR router busy\r\n")                         \
 	X(KVL_REQUEST_OVER_QUOTA, "over_quota", "SERVER_ERROR over quota\r\n")                            \
 	X(KVL_REQUEST_SHED, "shed", "SERVER_ERROR busy: the key's nodes have all they may\r\n")
