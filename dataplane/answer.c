@@ -24,6 +24,8 @@ static enum kvl_drop silence_name(enum kvl_verdict verdict)
 		return KVL_DROP_OVER_QUOTA;
 	case KVL_REQUEST_SHED:
 		return KVL_DROP_SHED;
+	case KVL_REQUEST_PATH_MTU:
+		return KVL_DROP_MTU;
 	default:
 		return KVL_DROP_QUIET;
 	}

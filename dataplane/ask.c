@@ -120,7 +120,7 @@ static void parts_route(struct wave *v, uint32_t from)
 		p.service = part_key(v, part, &part->hash);
 		if (p.service != v->service)
 			kvl_count(&v->w->counters.ruled, 1);
-		kvl_merge_note(v->m, part->hash, part->kind != KVL_KIND_READ);
+		kvl_merge_note(v->m, part->hash, part->kind == KVL_KIND_WRITE);
 		p.row = kvl_placement_row(v->service->placement,
 			kvl_placement_find(v->service->placement, part->hash));
 		draw = kvl_choose_node(v->w, v->root, &p);
@@ -156,7 +156,7 @@ static void command_add(struct wave *v, const struct kvl_command *c)
 /* Does the command touch a key that one of this wave changes, or the other way round? */
 static bool command_conflicts(const struct wave *v, const struct kvl_command *c)
 {
-	bool write = c->request.kind != KVL_KIND_READ;
+	bool write = c->request.kind == KVL_KIND_WRITE;
 	struct kvl_command_key k = {c->request.key_off, c->request.key_len};
 	struct kvl_part part = {.request_flags = c->request.flags};
 	uint64_t hash;

@@ -78,6 +78,9 @@ static inline void kvl_packet_locate(struct kvl_packet *p, bool v6)
 		(v6 ? KVL_HEADERS_V6 : KVL_HEADERS_V4) - sizeof(struct rte_udp_hdr));
 }
 
+/* UDP's header and GUE's, in an outer packet of a dsr request. */
+#define KVL_GUE_BYTES (sizeof(struct rte_udp_hdr) + 4)
+
 /* As received on lane `port`; IPv4 until classify knows better. */
 static inline void kvl_packet_begin(struct kvl_packet *p, struct rte_mbuf *mbuf, uint8_t port)
 {
@@ -145,6 +148,9 @@ static inline struct kvl_addr kvl_packet_destination(const struct kvl_packet *p,
 	return v6 ? kvl_addr_from_v6(kvl_packet_ipv6(p)->dst_addr)
 		  : kvl_addr_from_v4(kvl_packet_ipv4(p)->dst_addr);
 }
+
+/* Puts p->vlan's tag (back) before the EtherType; false: there is no room. */
+bool kvl_packet_tag_insert(struct kvl_packet *p);
 
 /* A call, so that the stages hold nothing but the way of packets that go on. */
 void kvl_packet_drop(struct kvl_worker *w, struct kvl_packet *p, enum kvl_drop why);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "dataplane/burst.h"
+#include "dataplane/exception.h"
 
 /*
  * Whose packet is it: a client's request, a node's reply, or the kernel's? Only what the first two
  * may look like passes, so that later stages find the headers at fixed offsets. Ports give us
  * nothing else when the steering program is in place; under af_packet they give everything, and
- * the kernel has its own copy of what is dropped here as not ours.
+ * the kernel has its own copy of what is dropped here as not ours. A port that the kernel does not
+ * see hands its share over (exception.h).
  */
 
 /* Types of ICMP and ICMPv6: a destination cannot be reached. */
@@ -49,12 +50,37 @@ static __attribute__((noinline)) enum kvl_drop ethernet_odd(struct kvl_packet *p
 	}
 }
 
-static enum kvl_drop ethernet_check(struct kvl_packet *p)
+/*
+ * A switch that floods, or a NIC that does not filter, gives us what is sent to another router's
+ * MAC, which serves it as well. To a group nothing is sent that one router should serve.
+ */
+static __attribute__((noinline)) enum kvl_drop ethernet_foreign(
+	const struct kvl_worker *w, const struct kvl_packet *p)
 {
-	/* Nothing sent to a group: every router on the segment would serve it. */
-	if (unlikely(p->mbuf->data_len < KVL_HEADERS_V4
-		     || (kvl_packet_ether(p)->dst_addr.addr_bytes[0] & 1)))
-		return p->mbuf->nb_segs != 1 ? KVL_DROP_SEGMENTS : KVL_DROP_NOT_OURS;
+	if (p->mbuf->nb_segs != 1)
+		return KVL_DROP_SEGMENTS;
+	if (p->mbuf->data_len < KVL_HEADERS_V4 || (kvl_packet_ether(p)->dst_addr.addr_bytes[0] & 1))
+		return KVL_DROP_NOT_OURS;
+	/* Rings and the like have no address, and take what they are given. */
+	return w->lanes[p->port].mac_bits == 0 ? KVL_DROP_COUNT : KVL_DROP_FOREIGN_MAC;
+}
+
+/* What another worker handed over has been looked at there. */
+static bool mac_is_lanes(const struct kvl_worker *w, const struct kvl_packet *p)
+{
+	return p->port == KVL_LANE_ANY
+	       || kvl_mac_bits(kvl_packet_ether(p)) == w->lanes[p->port].mac_bits;
+}
+
+static enum kvl_drop ethernet_check(const struct kvl_worker *w, struct kvl_packet *p)
+{
+	enum kvl_drop why;
+
+	if (unlikely(p->mbuf->data_len < KVL_HEADERS_V4 || !mac_is_lanes(w, p))) {
+		why = ethernet_foreign(w, p);
+		if (why != KVL_DROP_COUNT)
+			return why;
+	}
 	if (likely(p->mbuf->nb_segs == 1
 		    && kvl_packet_ether(p)->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4)))
 		return KVL_DROP_COUNT;
@@ -138,13 +164,26 @@ static inline struct extent packet_extent(const struct kvl_packet *p, bool v6)
 	};
 }
 
+/*
+ * No link brings that much in one packet, but net_af_packet does: it has the kernel put fragments
+ * together for it (PACKET_FANOUT_FLAG_DEFRAG), as much as a frame of its ring holds. They are the
+ * kernel's all the same, whose slow path serves them.
+ */
+static inline bool was_fragmented(
+	const struct kvl_worker *w, const struct kvl_packet *p, uint16_t have)
+{
+	return p->port != KVL_LANE_ANY && have > w->lanes[p->port].mtu;
+}
+
 /* Lengths of a packet known to be ours; sets payload_len and cuts Ethernet padding off. */
-static inline enum kvl_drop lengths_check(struct kvl_packet *p, bool v6)
+static inline enum kvl_drop lengths_check(const struct kvl_worker *w, struct kvl_packet *p, bool v6)
 {
 	const struct extent ip = packet_extent(p, v6);
 	uint16_t have = p->mbuf->data_len - KVL_IP_OFFSET;
 	uint16_t udp = rte_be_to_cpu_16(kvl_packet_udp(p)->dgram_len);
 
+	if (unlikely(was_fragmented(w, p, have)))
+		return KVL_DROP_FRAGMENT;
 	if (unlikely(ip.total > have))
 		return KVL_DROP_TRUNCATED;
 	if (unlikely(ip.total < ip.header + sizeof(struct rte_udp_hdr)))
@@ -293,7 +332,7 @@ static __rte_always_inline enum kvl_drop datagram_sort(struct kvl_worker *w,
 		&& !(kvl_pending_is_snat(&w->pending, port) && lane_takes_replies(w, p, v6)))
 		return KVL_DROP_NOT_OURS;
 
-	why = lengths_check(p, v6);
+	why = lengths_check(w, p, v6);
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;
 	if (p->service == NULL) {
@@ -316,7 +355,7 @@ static __attribute__((noinline)) enum kvl_drop ipv6_sort(struct kvl_worker *w,
 static enum kvl_drop packet_sort(struct kvl_worker *w, const struct kvl_root *root,
 	struct kvl_burst *b, struct kvl_packet *p)
 {
-	enum kvl_drop why = ethernet_check(p);
+	enum kvl_drop why = ethernet_check(w, p);
 
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;
@@ -330,7 +369,7 @@ void kvl_classify(struct kvl_worker *w, const struct kvl_root *root, struct kvl_
 	for (struct kvl_packet *p = b->packets; p < end; p++) {
 		enum kvl_drop why = packet_sort(w, root, b, p);
 
-		if (unlikely(why != KVL_DROP_COUNT))
+		if (unlikely(why != KVL_DROP_COUNT) && !kvl_exception_pass(w, root, p, why))
 			kvl_packet_drop(w, p, why);
 	}
 }

@@ -56,6 +56,9 @@ static const struct {
 		KVL_DROP_REFLECTION},
 	{"wrong UDP checksum", {REQUEST, .udp_checksum_add = 1}, KVL_DROP_CHECKSUM},
 	{"a reply by the clients' port", {REQUEST, .to = SNAT ":20000"}, KVL_DROP_NOT_OURS},
+	{"to another router", {REQUEST, .to_mac = "02:00:00:00:00:c1"}, KVL_DROP_FOREIGN_MAC},
+	{"to another vendor's MAC", {REQUEST, .to_mac = "12:00:00:00:00:c0"}, KVL_DROP_FOREIGN_MAC},
+	{"to the MAC of another port", {REQUEST, .to_mac = LANE1_MAC}, KVL_DROP_FOREIGN_MAC},
 	{"to a group", {REQUEST, .to_mac = "01:00:5e:00:00:01"}, KVL_DROP_NOT_OURS},
 };
 

@@ -12,14 +12,16 @@
  *
  * The conservation law, per worker and hence in sum:
  *
- *	rx + inbox_in + created = tx + inbox_out + absorbed + sum(drops) + held
+ *	rx + exception_in + inbox_in + created
+ *		= tx + exception_out + inbox_out + absorbed + sum(drops) + held
  *
  * where held is what sits in the mailbox (inbox_out of all peers - inbox_in) or in a transmit
  * buffer (nothing, between bursts). A packet that the router answers itself is in tx, and in
  * answered[] by its reason. A datagram of several keys or commands is absorbed and its parts are
- * created; the replies to the parts are absorbed and the client's datagrams are created. Between
- * workers inbox_out and inbox_in cancel, so for the router:
- * in + created = out + absorbed + drops + held.
+ * created; the replies to the parts are absorbed and the client's datagrams are created. What a
+ * port's tap takes and gives is exception_out and exception_in. Between workers inbox_out and
+ * inbox_in cancel, so for the router:
+ * in + exception_in + created = out + exception_out + absorbed + drops + held.
  */
 #define KVL_DROPS(X)                                                                               \
 	X(KVL_DROP_NOT_OURS, "not_ours")   /* no service's traffic; the kernel has its own copy */ \
@@ -59,7 +61,12 @@
 	X(KVL_DROP_ICMP_OTHER, "icmp_other") /* not that the node cannot be reached */             \
 	X(KVL_DROP_NO_ROOM, "no_room")       /* longer headers do not fit into the buffer */       \
 	X(KVL_DROP_MAILBOX_FULL, "mailbox_full")                                                   \
-	X(KVL_DROP_TX_FULL, "tx_full")
+	X(KVL_DROP_FOREIGN_MAC,                                                                    \
+		"foreign_mac") /* to another host's MAC: from a switch that floods */              \
+	X(KVL_DROP_MTU, "mtu") /* longer than the port it would leave by takes */                  \
+	X(KVL_DROP_TX_FULL, "tx_full")                                                             \
+	X(KVL_DROP_EXCEPTION_FULL,                                                                 \
+		"exception_full") /* the kernel's, faster than it takes them: see exception.h */
 
 enum kvl_drop {
 #define X(e, name) e,
@@ -73,8 +80,9 @@ const char *kvl_drop_name(enum kvl_drop drop);
 struct kvl_counters {
 	uint64_t rx, tx;
 	uint64_t inbox_in, inbox_out;
-	uint64_t requests;  /* forwarded to a node */
-	uint64_t replies;   /* forwarded to a client, or kept for a merge */
+	uint64_t exception_in, exception_out; /* frames from and to the kernel, by a port's tap */
+	uint64_t requests;                    /* forwarded to a node */
+	uint64_t replies;                     /* forwarded to a client, or kept for a merge */
 	uint64_t fallbacks; /* sent to a candidate that is not the first of its row */
 	uint64_t drops[KVL_DROP_COUNT];
 	uint64_t verdicts[KVL_VERDICT_COUNT]; /* of client requests, by kvl_request_parse() */

@@ -87,6 +87,12 @@ static uint8_t *ipv6_write(struct rte_udp_hdr *udp, const struct kvl_way *way)
 	return ether_write((uint8_t *)ip, way, RTE_BE16(RTE_ETHER_TYPE_IPV6));
 }
 
+static uint32_t frame_longest(const struct kvl_worker *w, const struct kvl_way *way)
+{
+	return w->lanes[way->port].mtu + sizeof(struct rte_ether_hdr)
+	       + (way->vlan != KVL_VLAN_NONE ? sizeof(struct rte_vlan_hdr) : 0);
+}
+
 void kvl_datagram_send(struct kvl_worker *w, struct kvl_datagram *d, const struct kvl_way *way,
 	uint16_t id, uint16_t sequence, uint16_t total, uint16_t len)
 {
@@ -104,5 +110,10 @@ void kvl_datagram_send(struct kvl_worker *w, struct kvl_datagram *d, const struc
 	d->mbuf->data_off += start - rte_pktmbuf_mtod(d->mbuf, uint8_t *);
 	d->mbuf->data_len = d->mbuf->pkt_len = d->data + len - start;
 	kvl_count(&w->counters.created, 1);
+	if (unlikely(d->mbuf->pkt_len > frame_longest(w, way))) {
+		kvl_count(&w->counters.drops[KVL_DROP_MTU], 1);
+		rte_pktmbuf_free(d->mbuf);
+		return;
+	}
 	kvl_transmit_mbuf(w, d->mbuf, way->port);
 }

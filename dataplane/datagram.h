@@ -19,7 +19,9 @@ struct kvl_way {
 
 struct kvl_datagram {
 	struct rte_mbuf *mbuf;
-	uint8_t *data; /* behind the frame; the headers are put before it at the end */
+	/* Behind the frame, with room for what the largest MTU of the lanes takes; the headers are
+	 * put before it at the end. */
+	uint8_t *data;
 };
 
 /* To a node, from where its replies come back to this slot's port (kvl_pending_wire()). */

@@ -255,7 +255,9 @@ static void test_reply_of_another_family_is_forged(void **state)
 	expect_dropped(&r, 1, KVL_DROP_REPLY_SOURCE);
 	/* Toward clients nobody answers for a node. */
 	r = reply(&a, "END\r\n");
+	r.to_mac = LANE0_MAC;
 	expect_dropped(&r, 0, KVL_DROP_NOT_OURS);
+	r.to_mac = LANE1_MAC;
 	r.from = "[2001:db8:2::77]:11211";
 	expect_dropped(&r, 1, KVL_DROP_REPLY_SOURCE);
 	answer(&in, reply(&a, "END\r\n"), ways);

@@ -196,6 +196,29 @@ static void nobody_else_to_ask(void **state)
 	world_check_conservation();
 }
 
+/* A cas token is good at one node only: such reads go where writes go, and nowhere else. */
+static void reads_with_a_token_keep_to_one_node(void **state)
+{
+	const char *const tokens[] = {"gets k\r\n", "mg k c v\r\n"};
+	struct packet in = get;
+	struct tried write, first;
+
+	world_service.choice = KVL_CHOOSE_SOFTMAX;
+	world_publish();
+	in.payload = "cas k 0 0 1 5\r\nx\r\n";
+	world_run(0, 0, &in, 1);
+	next_try(&write);
+	for (unsigned int i = 0; i < 40; i++) {
+		in.payload = tokens[i % 2];
+		world_run(0, 0, &in, 1);
+		next_try(&first);
+		assert_int_equal(first.node, write.node);
+	}
+	wait_a_try();
+	assert_null(world_sent(0, 1));
+	world_check_conservation();
+}
+
 /* A part of a split request: asked again of another holder, and merged as if nothing had been. */
 static void parts_are_asked_again(void **state)
 {
@@ -267,6 +290,7 @@ int main(void)
 		cmocka_unit_test_setup(only_reads_are_asked_again, begin),
 		cmocka_unit_test_setup(budget_bounds_the_storm, begin),
 		cmocka_unit_test_setup(nobody_else_to_ask, begin),
+		cmocka_unit_test_setup(reads_with_a_token_keep_to_one_node, begin),
 		cmocka_unit_test_setup(parts_are_asked_again, begin),
 		cmocka_unit_test_setup(a_reply_that_has_begun_is_waited_for, begin),
 	};

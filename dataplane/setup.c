@@ -69,19 +69,25 @@ static int worker_clients(struct kvl_worker *w, const struct kvl_worker_params *
 	return w->tenants.shares == NULL || w->chosen == NULL ? -ENOMEM : 0;
 }
 
-/* What split requests need. */
+/* What split requests need: room for the largest that a port may bring, whole or in parts. */
 static int worker_merges(struct kvl_worker *w, const struct kvl_worker_params *params)
 {
+	struct kvl_merge_params merge = params->merge;
 	char name[RTE_MEMPOOL_NAMESIZE];
-	void *memory = rte_malloc_socket(
-		"kvl_merges", kvl_merge_table_size(&params->merge), RTE_CACHE_LINE_SIZE, w->socket);
+	uint16_t mtu = 0;
+	void *memory;
 
+	for (uint16_t i = 0; i < w->lane_count; i++)
+		mtu = RTE_MAX(mtu, w->lanes[i].mtu);
+	merge.request = RTE_MAX(KVL_MERGE_REQUEST, (uint32_t)mtu);
+	memory = rte_malloc_socket(
+		"kvl_merges", kvl_merge_table_size(&merge), RTE_CACHE_LINE_SIZE, w->socket);
 	if (memory == NULL)
 		return -ENOMEM;
-	kvl_merge_table_init(&w->merges, memory, &params->merge);
+	kvl_merge_table_init(&w->merges, memory, &merge);
 	snprintf(name, sizeof(name), "kvl_made_%u", w->id);
-	w->made = kvl_pool_new(
-		name, params->made_mbufs != 0 ? params->made_mbufs : KVL_MADE_MBUFS, w->socket);
+	w->made = kvl_pool_new(name, params->made_mbufs != 0 ? params->made_mbufs : KVL_MADE_MBUFS,
+		kvl_frames_room(mtu), w->socket);
 	return w->made == NULL ? -rte_errno : 0;
 }
 
@@ -113,6 +119,10 @@ struct kvl_worker *kvl_worker_new(const struct kvl_worker_params *params)
 	w->adaptive = params->adaptive;
 	w->lane_count = params->lane_count;
 	memcpy(w->lanes, params->lanes, params->lane_count * sizeof(*w->lanes));
+	for (uint16_t i = 0; i < w->lane_count; i++) {
+		kvl_worker_mac(w, i, w->lanes[i].mac);
+		w->exceptions |= w->lanes[i].exception != NULL;
+	}
 	w->rcu = params->rcu;
 	w->node_max = params->node_max;
 	w->tsc_per_tick = hz / 1000;

@@ -34,7 +34,7 @@ static void split_nat(struct kvl_worker *w, struct kvl_burst *b, struct kvl_pack
 	uint32_t parts = kvl_commands_bound(kvl_packet_payload(p), p->payload_len);
 	uint32_t merge = KVL_MERGE_NONE;
 
-	if (p->payload_len <= KVL_MERGE_REQUEST)
+	if (p->payload_len <= w->merges.request_max)
 		merge = kvl_merge_take(&w->merges, parts);
 	if (merge == KVL_MERGE_NONE) {
 		p->verdict = KVL_REQUEST_TABLE_FULL;

@@ -67,7 +67,8 @@ static void mac_set(const char *text, uint8_t mac[6])
 
 static void worker_begin(uint16_t id)
 {
-	struct kvl_lane lanes[2] = {{0}, {.has_snat = {true, true}}};
+	struct kvl_lane lanes[2] = {
+		{.mtu = WORLD_MTU}, {.mtu = WORLD_MTU, .has_snat = {true, true}}};
 	struct kvl_worker_params params = {
 		.id = id,
 		.worker_count = WORLD_WORKERS,
@@ -96,7 +97,7 @@ int world_begin(void **state)
 	rcu = calloc(1, rte_rcu_qsbr_get_memsize(WORLD_WORKERS) + RTE_CACHE_LINE_SIZE);
 	rcu = RTE_PTR_ALIGN(rcu, RTE_CACHE_LINE_SIZE);
 	rte_rcu_qsbr_init(rcu, WORLD_WORKERS);
-	pool = kvl_pool_new("test", 4096, 0);
+	pool = kvl_pool_new("test", 4096, KVL_ROOM_MIN, 0);
 	assert_non_null(pool);
 	placement_begin();
 	for (uint16_t i = 0; i < WORLD_WORKERS; i++)
@@ -120,6 +121,7 @@ static struct kvl_root_node node_make(unsigned int number)
 {
 	struct kvl_root_node node = {.port = 11211,
 		.egress = 1,
+		.payload_max = WORLD_MTU - 28,
 		.flags = KVL_NODE_PRESENT | KVL_NODE_NEXTHOP | KVL_NODE_SNAT,
 		.try_ms = world_try_ms};
 	char text[32];

@@ -18,6 +18,7 @@
 #define WORLD_NODES   6
 #define WORLD_WORKERS 2
 #define WORLD_TIMEOUT 100 /* ms, both services */
+#define WORLD_MTU     1500
 #define WORLD_MERGES  8
 #define WORLD_PARTS   256
 #define WORLD_CHUNKS  64

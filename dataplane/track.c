@@ -11,6 +11,10 @@
 /* Errors of a quiet request come at once or not at all, so its slot need not wait for long. */
 #define QUIET_HOLD_MS 250u
 
+/* Outer headers, IPv6 ones, and an inner one of the longer family. */
+#define EXTRA_MAX \
+	((int)(sizeof(struct rte_ipv6_hdr) + KVL_GUE_BYTES + KVL_HEADERS_V6 - KVL_HEADERS_V4))
+
 static void slot_fill(struct kvl_worker *w, struct kvl_packet *p, const struct kvl_root_node *node)
 {
 	struct kvl_slot *s = &w->pending.slots[p->slot];
@@ -58,6 +62,28 @@ static void slot_start(
 	kvl_wheel_arm(&w->pending.wheel, p->slot, w->tick + hold + 1);
 }
 
+/* How much longer than a datagram of the node's own family a request becomes, or (dsr) stays. */
+static int extra_bytes(const struct kvl_packet *p, const struct kvl_root_node *node)
+{
+	const bool node_v6 = !kvl_addr_is_v4(&node->address);
+	int extra = 0;
+
+	if (p->service->mode == KVL_MODE_NAT)
+		return 0;
+	if (p->service->encapsulation != KVL_ENCAP_NONE)
+		extra = node_v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
+	if (p->service->encapsulation == KVL_ENCAP_GUE)
+		extra += KVL_GUE_BYTES;
+	return extra + ((int)p->v6 - (int)node_v6) * (int)(KVL_HEADERS_V6 - KVL_HEADERS_V4);
+}
+
+/* What the link to a node does not carry is refused before it is anybody's. */
+static bool link_carries(const struct kvl_packet *p, const struct kvl_root_node *node)
+{
+	return likely(p->payload_len + EXTRA_MAX <= node->payload_max)
+	       || p->payload_len + extra_bytes(p, node) <= node->payload_max;
+}
+
 static void request_count(struct kvl_worker *w, const struct kvl_packet *p)
 {
 	struct kvl_node_counters *node = &w->nodes[p->node];
@@ -94,6 +120,11 @@ void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bur
 	for (unsigned int i = 0; i < list->count; i++) {
 		struct kvl_packet *p = list->packets[i];
 
+		if (unlikely(!link_carries(p, &nodes[p->node]))) {
+			p->verdict = KVL_REQUEST_PATH_MTU;
+			kvl_list_add(&b->answers, p);
+			continue;
+		}
 		if (p->service->mode == KVL_MODE_NAT) {
 			p->slot = kvl_pending_take(&w->pending);
 			if (unlikely(p->slot == KVL_SLOT_NONE)) {

@@ -11,8 +11,8 @@
  * for those that could still be answered elsewhere.
  */
 
-/* Puts the tag back before the EtherType. There is room: it was taken off, or it is headroom. */
-static bool tag_insert(struct kvl_packet *p)
+/* There is room mostly: the tag was taken off here, or it is headroom. */
+bool kvl_packet_tag_insert(struct kvl_packet *p)
 {
 	struct rte_vlan_hdr *tag;
 	uint8_t *data;
@@ -23,8 +23,8 @@ static bool tag_insert(struct kvl_packet *p)
 	memmove(data, data + sizeof(*tag), 2 * RTE_ETHER_ADDR_LEN);
 	((struct rte_ether_hdr *)data)->ether_type = RTE_BE16(RTE_ETHER_TYPE_VLAN);
 	tag = (void *)(data + sizeof(struct rte_ether_hdr));
-	tag->vlan_tci = rte_cpu_to_be_16(p->vlan);
 	/* The inner EtherType already stands behind it. */
+	tag->vlan_tci = rte_cpu_to_be_16(p->vlan);
 	return true;
 }
 
@@ -52,11 +52,16 @@ static unsigned int run_buffer(struct kvl_worker *w, const struct kvl_list *list
 	const uint8_t port = list->packets[i]->port;
 	struct kvl_tx_buffer *buffer = &w->tx[port];
 	unsigned int count = buffer->count;
+	const uint32_t longest = w->lanes[port].mtu + sizeof(struct rte_ether_hdr);
 
 	for (; i < list->count && list->packets[i]->port == port; i++) {
 		struct kvl_packet *p = list->packets[i];
 
-		if (unlikely(p->vlan != KVL_VLAN_NONE) && !tag_insert(p)) {
+		if (unlikely(p->mbuf->pkt_len > longest)) {
+			kvl_packet_drop(w, p, KVL_DROP_MTU);
+			continue;
+		}
+		if (unlikely(p->vlan != KVL_VLAN_NONE) && !kvl_packet_tag_insert(p)) {
 			kvl_packet_drop(w, p, KVL_DROP_TX_FULL);
 			continue;
 		}

@@ -67,6 +67,14 @@ uint16_t kvl_part_write(const struct kvl_merge *m, const struct kvl_part *part, 
 		m->request, part->off, part->len, part->proto, part->request_flags, out);
 }
 
+static bool link_carries(const struct wave *v, const struct kvl_part *part)
+{
+	const struct kvl_root_node *node = &kvl_root_nodes(v->root)[part->node];
+	uint32_t len = part->flags & KVL_PART_VALUES ? part->len + part->key_len + 2u : part->len;
+
+	return KVL_FRAME_LEN + len <= node->payload_max;
+}
+
 static void part_send(
 	struct wave *v, const struct kvl_part *part, uint32_t slot, struct kvl_datagram *d)
 {
@@ -92,6 +100,10 @@ static void part_ask(struct wave *v, uint32_t number)
 
 	if ((int32_t)(v->m->deadline - v->w->tick) <= 0) {
 		kvl_part_fail(part, KVL_REQUEST_NO_REPLY);
+		return;
+	}
+	if (!link_carries(v, part)) {
+		kvl_part_fail(part, KVL_REQUEST_PATH_MTU);
 		return;
 	}
 	if (v->w->pending.free_count == 0 || !kvl_datagram_begin(v->w, &d)) {

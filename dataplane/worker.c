@@ -2,7 +2,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
-#include "dataplane/burst.h"
+#include "dataplane/exception.h"
 #include "dataplane/idle.h"
 
 /*
@@ -68,6 +68,8 @@ uint32_t kvl_worker_turn(struct kvl_worker *w)
 	running_report(w, root);
 	handled = lanes_receive(w, root);
 	handled += inbox_receive(w, root);
+	if (w->exceptions)
+		handled += kvl_exception_run(w);
 	handled += kvl_expire(w, root);
 	if (unlikely(w->merges.ready_head != KVL_MERGE_NONE))
 		kvl_merge_run(w, root);

@@ -3,7 +3,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
+#include <rte_byteorder.h>
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
@@ -29,6 +31,7 @@
 #define KVL_RETRIES_MAX (KVL_TRIES_MAX - 1) /* per request; a service has at most so many */
 #define KVL_RETRY_KEYS  4096                /* buckets of the keys' budgets */
 
+struct kvl_exception;
 struct kvl_retry_copy;
 
 #define KVL_REFUSED_MAX 16 /* nodes at a time */
@@ -49,10 +52,23 @@ struct kvl_chosen {
 struct kvl_lane {
 	uint16_t dpdk_port;
 	uint16_t queue;
-	uint8_t mac[6];
+	uint16_t mtu;   /* of the IP packet */
+	uint8_t mac[6]; /* as it was at the start */
 	bool has_snat[KVL_FAMILIES];
 	struct kvl_addr snat[KVL_FAMILIES];
+	/* What frames are sent to. dataplane: ro. control: wo, by kvl_worker_mac(). */
+	uint64_t mac_bits;
+	struct kvl_exception *exception; /* NULL: the kernel sees the port by itself */
 };
+
+/* An Ethernet address and the two bytes behind it, as a number of the former alone. */
+static inline uint64_t kvl_mac_bits(const void *mac)
+{
+	uint64_t bits;
+
+	memcpy(&bits, mac, sizeof(bits));
+	return rte_cpu_to_le_64(bits) << 16;
+}
 
 struct kvl_tx_buffer {
 	uint16_t count;
@@ -60,7 +76,7 @@ struct kvl_tx_buffer {
 };
 
 /* Where the parts of one datagram are put in the order of their nodes. */
-#define KVL_ASKED_MAX KVL_MERGE_REQUEST
+#define KVL_ASKED_MAX KVL_MTU_MAX
 struct kvl_asked {
 	uint32_t count;
 	uint32_t parts[KVL_ASKED_MAX], sorted[KVL_ASKED_MAX];
@@ -84,7 +100,8 @@ struct kvl_worker {
 	uint16_t id;
 	uint16_t worker_count;
 	uint16_t lane_count;
-	bool adaptive; /* sleep when idle */
+	bool adaptive;   /* sleep when idle */
+	bool exceptions; /* some lane has an exception path */
 	unsigned int lcore;
 	int socket;
 	struct kvl_lane lanes[KVL_PORTS_MAX];
@@ -157,6 +174,15 @@ void kvl_workers_connect(struct kvl_worker *const *workers, uint16_t count);
 static inline void kvl_worker_publish(struct kvl_worker *w, const struct kvl_root *root)
 {
 	__atomic_store_n(&w->root, root, __ATOMIC_RELEASE);
+}
+
+/* The MAC of a lane's port, from its next burst on. */
+static inline void kvl_worker_mac(struct kvl_worker *w, unsigned int lane, const uint8_t mac[6])
+{
+	uint8_t padded[8] = {0};
+
+	memcpy(padded, mac, 6);
+	__atomic_store_n(&w->lanes[lane].mac_bits, kvl_mac_bits(padded), __ATOMIC_RELAXED);
 }
 
 /* The lcore's main loop, for rte_eal_remote_launch(); returns 0 after w->stop is set. */

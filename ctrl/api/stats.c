@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctrl/api/commands.h"
 #include "ctrl/api/http.h"
+#include "ctrl/core/exception.h"
 #include "ctrl/core/reports.h"
 #include "ctrl/core/router.h"
 #include "ctrl/core/slow_path.h"
@@ -50,12 +51,13 @@ static json_t *retries_object(const struct kvl_counters *c)
 static json_t *counters_object(const struct kvl_counters *c)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-			 "s:I, s:I, s:o, s:o, "
+			 "s:I, s:I, s:I, s:I, s:o, s:o, "
 			 "s:o, s:o}",
 		"in", (json_int_t)c->rx, "out", (json_int_t)c->tx, "dropped",
 		(json_int_t)kvl_counters_dropped(c), "created", (json_int_t)c->created, "absorbed",
-		(json_int_t)c->absorbed, "held", (json_int_t)kvl_counters_held(c), "requests",
-		(json_int_t)c->requests, "replies", (json_int_t)c->replies, "fallbacks",
+		(json_int_t)c->absorbed, "held", (json_int_t)kvl_counters_held(c), "exception_in",
+		(json_int_t)c->exception_in, "exception_out", (json_int_t)c->exception_out,
+		"requests", (json_int_t)c->requests, "replies", (json_int_t)c->replies, "fallbacks",
 		(json_int_t)c->fallbacks, "timeouts", (json_int_t)c->timeouts, "refused",
 		(json_int_t)c->refused, "quiet_expired", (json_int_t)c->quiet_expired,
 		"big_untracked", (json_int_t)c->big_untracked, "pending", (json_int_t)c->pending,
@@ -93,6 +95,19 @@ static json_t *slow_object(const struct kvl_router *r)
 	kvl_slow_path_counters(r->slow, &c);
 #define X(name) json_object_set_new(object, #name, json_integer((json_int_t)c.name));
 	KVL_SLOW_COUNTERS(X)
+#undef X
+	return object;
+}
+
+/* Between the workers and the taps; with exception_in and exception_out all of a frame's way. */
+static json_t *exception_object(const struct kvl_router *r)
+{
+	struct kvl_exception_counters c;
+	json_t *object = json_object();
+
+	kvl_exceptions_counters(r->exceptions, &c);
+#define X(name) json_object_set_new(object, #name, json_integer((json_int_t)c.name));
+	KVL_EXCEPTION_COUNTERS(X)
 #undef X
 	return object;
 }
@@ -140,6 +155,7 @@ json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_er
 	}
 	json_object_set_new(result, "steering", steering_object(r));
 	json_object_set_new(result, "slow_path", slow_object(r));
+	json_object_set_new(result, "exception", exception_object(r));
 	json_object_set_new(result, "reports", reports_object(r));
 	json_object_set_new(result, "http", http_object(r));
 	json_object_set_new(result, "workers", workers);

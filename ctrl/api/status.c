@@ -36,9 +36,11 @@ static json_t *workers_list(const struct kvl_router *r)
 	return list;
 }
 
-static const char *steering_name(enum kvl_steering_kind kind)
+static const char *steering_name(const struct kvl_port *port)
 {
-	switch (kind) {
+	if (port->tap_fd >= 0)
+		return "tap";
+	switch (port->steering.kind) {
 	case KVL_STEERING_XDP:
 		return "xdp";
 	case KVL_STEERING_TC:
@@ -62,12 +64,12 @@ static json_t *port_object(const struct kvl_port *port)
 	struct rte_eth_link link = {0};
 
 	rte_eth_link_get_nowait(port->dpdk_port, &link);
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:i, s:s}", "name", config->name,
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:i, s:i, s:s}", "name", config->name,
 		"device", config->device, "interface",
 		kvl_json_text(config->interface[0] != '\0' ? config->interface : NULL), "mac",
 		kvl_json_mac(port->mac), "snat", snat_text(config, KVL_IPV4), "snat6",
-		snat_text(config, KVL_IPV6), "link", link.link_status == RTE_ETH_LINK_UP, "queues",
-		port->queues, "steering", steering_name(port->steering.kind));
+		snat_text(config, KVL_IPV6), "link", link.link_status == RTE_ETH_LINK_UP, "mtu",
+		port->frames.mtu, "queues", port->queues, "steering", steering_name(port));
 }
 
 static json_t *ports_list(const struct kvl_router *r)

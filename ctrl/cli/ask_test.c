@@ -47,7 +47,8 @@ static json_t *say_status(void *ctx, const json_t *params, struct kvl_message_er
 		"\"published_at\":\"2026-01-02T03:04:05Z\",\"workers\":[{\"id\":0,\"lcore\":1,"
 		"\"revision\":3,\"busy_pct\":12.34,\"rx\":100,\"tx\":99}],\"ports\":[{\"name\":"
 		"\"p0\",\"device\":\"net_af_xdp0,iface=eth1\",\"interface\":\"eth1\",\"mac\":"
-		"\"02:00:00:00:00:01\",\"snat\":null,\"link\":true,\"queues\":1,\"steering\":"
+		"\"02:00:00:00:00:01\",\"snat\":null,\"link\":true,\"mtu\":1500,\"queues\":1,"
+		"\"steering\":"
 		"\"xdp\"}],\"nodes\":{\"total\":2,\"eligible\":1},\"alarms\":[\"late\"]}");
 }
 
@@ -229,8 +230,9 @@ static void test_status(void **state)
 		"WORKER  LCORE  REVISION   BUSY  RECEIVED  SENT\n"
 		"     0      1         3  12.3%       100    99\n"
 		"\n"
-		"PORT  LINK  INTERFACE  MAC                SNAT  QUEUES  STEERING  DEVICE\n"
-		"p0    up    eth1       02:00:00:00:00:01  -          1  xdp       "
+		"PORT  LINK  INTERFACE  MAC                SNAT   MTU  QUEUES  STEERING  "
+		"DEVICE\n"
+		"p0    up    eth1       02:00:00:00:00:01  -     1500       1  xdp       "
 		"net_af_xdp0,iface=eth1\n");
 	assert_string_equal(err, "");
 }

@@ -105,9 +105,11 @@ static const struct cli_option options[] = {
 const struct cli_command cli_command_stats = {
 	.name = "stats",
 	.summary = "counters: packets in and out, drops by reason, answers",
-	.help = "Every packet is accounted for: in + created = out + absorbed + dropped + held, "
-		"and "
-		"dropped is the sum of drops.*. A datagram of several keys or commands is absorbed "
+	.help = "Every packet is accounted for: in + exception_in + created = out + exception_out "
+		"+ "
+		"absorbed + dropped + held, and dropped is the sum of drops.*. exception_* are "
+		"frames from and to the kernel by the tap of a port that the kernel does not see. "
+		"A datagram of several keys or commands is absorbed "
 		"and its parts are created, and so are the replies to them. answered.* are "
 		"requests that the router itself answered, by reason.",
 	.options = options,

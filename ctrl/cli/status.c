@@ -27,8 +27,8 @@ static void print_workers(FILE *out, const json_t *list)
 
 static void print_ports(FILE *out, const json_t *list)
 {
-	static const char *const columns[] = {
-		"PORT", "LINK", "INTERFACE", "MAC", "SNAT", ">QUEUES", "STEERING", "DEVICE"};
+	static const char *const columns[] = {"PORT", "LINK", "INTERFACE", "MAC", "SNAT", ">MTU",
+		">QUEUES", "STEERING", "DEVICE"};
 	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
 	const json_t *p;
 	size_t i;
@@ -40,6 +40,7 @@ static void print_ports(FILE *out, const json_t *list)
 		table_cell(t, "%s", value_text(p, "interface"));
 		table_cell(t, "%s", value_text(p, "mac"));
 		table_cell(t, "%s", value_text(p, "snat"));
+		table_cell(t, "%lld", value_int(p, "mtu"));
 		table_cell(t, "%lld", value_int(p, "queues"));
 		table_cell(t, "%s", value_text(p, "steering"));
 		table_cell(t, "%s", value_text(p, "device"));

@@ -150,6 +150,15 @@ static bool lag_changed(const struct kvl_nodes *nodes, uint32_t number)
 	return node->present && kvl_node_version_lag(node) != nodes->root_nodes[number].version_lag;
 }
 
+/* Silence may be a MAC that is another's now. */
+static void hop_doubt(struct kvl_router *r, const struct kvl_node *node)
+{
+	enum kvl_health_state state = node->scored->health.state;
+
+	if (state == KVL_HEALTH_SUSPECT || state == KVL_HEALTH_DOWN)
+		kvl_neighbours_renew(r->neighbours, &node->config.address);
+}
+
 static void tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct kvl_health_watch *watch = arg;
@@ -162,6 +171,7 @@ static void tick(evutil_socket_t fd, short what, void *arg)
 			continue;
 		node_observe(r, n, now);
 		node_probe(watch, n, now);
+		hop_doubt(r, &r->nodes.list[n]);
 	}
 	for (uint32_t n = 0; n < r->nodes.count && !changed; n++)
 		changed = lag_changed(&r->nodes, n);

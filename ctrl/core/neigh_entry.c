@@ -70,6 +70,17 @@ int kvl_neigh_entry_use(
 	return kvl_netlink_ask(nl, nlh, NULL, NULL);
 }
 
+int kvl_neigh_entry_probe(struct kvl_netlink *nl, int ifindex, const struct kvl_addr *addr)
+{
+	uint8_t buf[256] __attribute__((aligned(8))) = {0};
+	struct nlmsghdr *nlh = put_entry(buf, RTM_NEWNEIGH, ifindex, addr);
+	struct ndmsg *ndm = mnl_nlmsg_get_payload(nlh);
+
+	nlh->nlmsg_flags |= NLM_F_REPLACE;
+	ndm->ndm_state = NUD_PROBE;
+	return kvl_netlink_ask(nl, nlh, NULL, NULL);
+}
+
 int kvl_neigh_entry_delete(struct kvl_netlink *nl, int ifindex, const struct kvl_addr *addr)
 {
 	uint8_t buf[256] __attribute__((aligned(8))) = {0};

@@ -32,6 +32,13 @@ enum kvl_neigh_use {
 int kvl_neigh_entry_use(
 	struct kvl_netlink *nl, int ifindex, const struct kvl_addr *addr, unsigned int use);
 
+/*
+ * Has the kernel ask the address whether it still has its MAC: unicast, three times a second apart
+ * (net.ipv4.neigh.IF.ucast_solicit, retrans_time_ms). Until then the entry stays usable, and is
+ * FAILED after it. Ends KVL_NEIGH_MANAGED: the kernel does not take both at once.
+ */
+int kvl_neigh_entry_probe(struct kvl_netlink *nl, int ifindex, const struct kvl_addr *addr);
+
 int kvl_neigh_entry_delete(struct kvl_netlink *nl, int ifindex, const struct kvl_addr *addr);
 
 /* True when a frame may be sent to entry->mac: a stale address is as good as any until the probe

@@ -10,6 +10,8 @@ struct kvl_hold {
 	struct kvl_addr addr;
 	int ifindex;
 	unsigned int users;
+	uint64_t renewed_ms; /* 0: never */
+	bool renewing;       /* when it fails, the kernel is not waited for */
 	enum {
 		HOLD_NOTHING,
 		HOLD_CREATED,
@@ -103,13 +105,33 @@ static int use_entry(struct kvl_holds *holds, struct kvl_hold *hold, unsigned in
 	return kvl_neigh_entry_use(holds->netlink, hold->ifindex, &hold->addr, use);
 }
 
-static bool wants_use(const struct kvl_holds *holds, const struct kvl_neigh_entry *entry)
+static bool wants_use(const struct kvl_holds *holds, const struct kvl_hold *hold,
+	const struct kvl_neigh_entry *entry)
 {
 	if (belongs_to_others(entry))
 		return false;
+	if (hold->renewing && (entry->state & NUD_FAILED))
+		return true;
 	if (!holds->no_managed)
 		return !entry->managed;
 	return !(entry->state & (NUD_REACHABLE | NUD_DELAY | NUD_PROBE | NUD_INCOMPLETE));
+}
+
+bool kvl_hold_renew(struct kvl_holds *holds, struct kvl_hold *hold, uint64_t now_ms)
+{
+	struct kvl_neigh_entry entry;
+
+	if (hold->renewed_ms != 0 && now_ms - hold->renewed_ms < KVL_HOLD_RENEW_MS)
+		return false;
+	hold->renewed_ms = now_ms;
+	if (hold->did == HOLD_NOTHING
+		|| kvl_neigh_entry_get(holds->netlink, hold->ifindex, &hold->addr, &entry) < 0
+		|| belongs_to_others(&entry) || !kvl_neigh_entry_usable(&entry)
+		|| kvl_neigh_entry_probe(holds->netlink, hold->ifindex, &hold->addr) < 0)
+		return false;
+	hold->renewing = true;
+	use_entry(holds, hold, 0); /* managed again; a probe goes on */
+	return true;
 }
 
 int kvl_hold_refresh(struct kvl_holds *holds, struct kvl_hold *hold, struct kvl_neigh_entry *entry)
@@ -123,9 +145,13 @@ int kvl_hold_refresh(struct kvl_holds *holds, struct kvl_hold *hold, struct kvl_
 			hold->did = HOLD_CREATED;
 		else if (rc != -EEXIST) /* -EEXIST: a packet's resolution was quicker */
 			return rc;
-	} else if (rc == 0 && wants_use(holds, entry)) {
+	} else if (rc == 0 && wants_use(holds, hold, entry)) {
+		/* As it was made: still the one created here, only failed. */
+		bool same = (entry->state & NUD_FAILED) && entry->managed;
+
+		hold->renewing &= !(entry->state & NUD_FAILED);
 		rc = use_entry(holds, hold, 0);
-		if (rc == 0 && !(holds->no_managed && hold->did == HOLD_CREATED))
+		if (rc == 0 && !same && !(holds->no_managed && hold->did == HOLD_CREATED))
 			hold->did = HOLD_ADOPTED;
 		else if (rc == -EPERM || rc == -ENOENT)
 			rc = 0; /* read it as it is; the next refresh tries again */

@@ -33,5 +33,14 @@ void kvl_hold_put(struct kvl_holds *holds, struct kvl_hold *hold);
 
 bool kvl_hold_is(const struct kvl_hold *hold, int ifindex, const struct kvl_addr *addr);
 
+/*
+ * Has the kernel make sure of the entry's MAC, which may be another's by now: a managed one is
+ * looked at only when it is about to expire, half a minute after its last confirmation. When the
+ * MAC it has does not answer, the next refresh asks all on the link at once. At most every
+ * KVL_HOLD_RENEW_MS an entry: several nodes may lie behind it. Returns whether it did anything.
+ */
+#define KVL_HOLD_RENEW_MS 5000
+bool kvl_hold_renew(struct kvl_holds *holds, struct kvl_hold *hold, uint64_t now_ms);
+
 /* Makes sure that the entry is there and kept, and reads it. */
 int kvl_hold_refresh(struct kvl_holds *holds, struct kvl_hold *hold, struct kvl_neigh_entry *entry);

@@ -7,6 +7,7 @@
 
 #include <event2/event.h>
 
+#include "ctrl/core/clock.h"
 #include "ctrl/core/neigh_event.h"
 #include "ctrl/core/neigh_hold.h"
 #include "ctrl/core/route.h"
@@ -32,8 +33,9 @@ struct kvl_neighbours {
 	size_t count;
 	size_t cursor; /* where the batch goes on */
 	uint32_t tick;
-	bool again; /* marked behind the cursor: another pass is owed */
-	bool news;  /* changed() is owed */
+	unsigned int renewals; /* left in this second */
+	bool again;            /* marked behind the cursor: another pass is owed */
+	bool news;             /* changed() is owed */
 };
 
 const char *kvl_hop_status_text(enum kvl_hop_status status)
@@ -236,6 +238,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *ctx)
 	struct kvl_neighbours *n = ctx;
 
 	n->tick++;
+	n->renewals = KVL_NEIGH_RENEWALS;
 	for (size_t i = 0; i < n->count; i++) {
 		struct watch *w = &n->watches[i];
 		uint32_t period = w->resolved && w->status == KVL_HOP_OK ? KVL_NEIGH_SWEEP_S
@@ -322,6 +325,16 @@ enum kvl_hop_status kvl_neighbours_hop(
 	return w->status;
 }
 
+void kvl_neighbours_renew(struct kvl_neighbours *n, const struct kvl_addr *addr)
+{
+	struct watch *w = find_watch(n, addr);
+
+	if (w == NULL || w->hold == NULL || n->renewals == 0)
+		return;
+	if (kvl_hold_renew(&n->holds, w->hold, kvl_now_ms()))
+		n->renewals--;
+}
+
 /* ---- life ---- */
 
 static int open_sockets(struct kvl_neighbours *n)
@@ -360,6 +373,7 @@ struct kvl_neighbours *kvl_neighbours_new(
 	n->changed = changed;
 	n->ctx = ctx;
 	n->holds.netlink = &n->ask;
+	n->renewals = KVL_NEIGH_RENEWALS;
 	rc = open_sockets(n);
 	if (rc == 0)
 		rc = add_events(n, base);

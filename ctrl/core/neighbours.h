@@ -72,5 +72,14 @@ int kvl_neighbours_watch(
 enum kvl_hop_status kvl_neighbours_hop(
 	struct kvl_neighbours *neighbours, const struct kvl_addr *addr, struct kvl_hop *hop);
 
+/*
+ * A node does not answer: its MAC may have changed without a word (a failover, a replaced card).
+ * The kernel is made to look (kvl_hold_renew()), which finds a new one in about three seconds
+ * instead of thirty. Call it as often as you like: an entry is looked at every KVL_HOLD_RENEW_MS at
+ * most, and KVL_NEIGH_RENEWALS of them a second, so that a fleet's death costs the loop little.
+ */
+#define KVL_NEIGH_RENEWALS 64
+void kvl_neighbours_renew(struct kvl_neighbours *neighbours, const struct kvl_addr *addr);
+
 /* "no route", ... for people; "ok" for KVL_HOP_OK. */
 const char *kvl_hop_status_text(enum kvl_hop_status status);

@@ -7,6 +7,9 @@
 #include "ctrl/core/clock.h"
 #include "ctrl/core/nodes.h"
 
+#define UDP_OVER_IPV4 28 /* bytes of headers in a packet's MTU */
+#define UDP_OVER_IPV6 48
+
 int kvl_nodes_init(
 	struct kvl_nodes *nodes, uint32_t max, const struct kvl_port *ports, uint16_t port_count)
 {
@@ -222,6 +225,8 @@ static void root_node_fill(
 		return;
 	root->flags |= KVL_NODE_NEXTHOP;
 	root->egress = node->egress;
+	root->payload_max =
+		port->frames.mtu - (kvl_addr_is_v4(&root->address) ? UDP_OVER_IPV4 : UDP_OVER_IPV6);
 	memcpy(root->mac, node->hop.mac, sizeof(root->mac));
 	memcpy(root->source_mac, port->mac, sizeof(root->source_mac));
 	if (port->config.has_snat[family]) {

@@ -10,9 +10,11 @@
 #include <rte_lcore.h>
 
 #include "ctrl/core/clock.h"
+#include "ctrl/core/exception.h"
 #include "ctrl/core/health_watch.h"
 #include "ctrl/core/log.h"
 #include "ctrl/core/policy.h"
+#include "ctrl/core/port_watch.h"
 #include "ctrl/core/reports.h"
 #include "ctrl/core/router.h"
 #include "ctrl/core/slow_path.h"
@@ -154,6 +156,12 @@ static int ports_open(struct kvl_router *r, char *error, size_t size)
 	return 0;
 }
 
+static int exceptions_new(struct kvl_router *r)
+{
+	r->exceptions = kvl_exceptions_new(r->ports, r->port_count, r->config->router.workers);
+	return r->exceptions == NULL ? -errno : 0;
+}
+
 static int rcu_new(struct kvl_router *r)
 {
 	/* The workers, and the slow path's thread as the last one. */
@@ -187,8 +195,10 @@ static int workers_new(struct kvl_router *r, char *error, size_t size)
 			.rcu = r->rcu,
 		};
 
-		for (uint16_t i = 0; i < r->port_count; i++)
+		for (uint16_t i = 0; i < r->port_count; i++) {
 			lanes[i] = kvl_port_lane(&r->ports[i], w);
+			lanes[i].exception = kvl_exceptions_lane(r->exceptions, i, w);
+		}
 		r->workers[w] = kvl_worker_new(&params);
 		if (r->workers[w] == NULL) {
 			int rc = -rte_errno;
@@ -336,7 +346,9 @@ static int core_new(struct kvl_router *r, struct kvl_diags *diags)
 		return rc;
 	}
 	r->health = kvl_health_watch_new(r);
-	return r->health == NULL ? -errno : kvl_publisher_now(r->publisher);
+	r->port_watch = kvl_port_watch_new(r);
+	return r->health == NULL || r->port_watch == NULL ? -errno
+							  : kvl_publisher_now(r->publisher);
 }
 
 static int workers_launch(struct kvl_router *r)
@@ -364,9 +376,13 @@ int kvl_router_start(struct kvl_router *r, struct event_base *base, const char *
 	error[0] = '\0';
 	rc = ports_open(r, error, error_size);
 	if (rc == 0)
+		rc = exceptions_new(r);
+	if (rc == 0)
 		rc = rcu_new(r);
 	if (rc == 0)
 		rc = workers_new(r, error, error_size);
+	if (rc == 0)
+		rc = kvl_exceptions_start(r->exceptions);
 	if (rc == 0)
 		rc = core_new(r, &diags);
 	for (size_t i = 0; i < diags.count; i++)
@@ -395,17 +411,23 @@ void kvl_router_stop(struct kvl_router *r)
 	if (r->workers_running)
 		kvl_steer_close(r->ports, r->port_count, NULL);
 	workers_stop(r);
+	kvl_exceptions_stop(r->exceptions);
 	kvl_slow_path_free(r->slow);
 	kvl_reports_free(r->reports);
 	kvl_health_watch_free(r->health);
+	kvl_port_watch_free(r->port_watch);
 	kvl_publisher_free(r->publisher);
 	kvl_neighbours_free(r->neighbours);
 	kvl_nodes_free(&r->nodes);
 	kvl_topology_put(r->topology);
 	kvl_numbers_free(r->node_numbers);
 	kvl_numbers_free(r->service_numbers);
+	/* Devices give back what is in their queues before its pools go. */
+	for (uint16_t i = 0; i < r->port_count; i++)
+		kvl_port_stop(&r->ports[i]);
 	for (uint16_t w = 0; w < r->worker_count; w++)
 		kvl_worker_free(r->workers[w]);
+	kvl_exceptions_free(r->exceptions);
 	for (uint16_t i = 0; i < r->port_count; i++)
 		kvl_port_close(&r->ports[i]);
 	free(r->rcu);
@@ -424,6 +446,8 @@ static void restart_check(
 		ports = strcmp(a->ports[i].name, b->ports[i].name) == 0
 			&& strcmp(a->ports[i].device, b->ports[i].device) == 0
 			&& strcmp(a->ports[i].interface, b->ports[i].interface) == 0
+			&& strcmp(a->ports[i].exception, b->ports[i].exception) == 0
+			&& a->ports[i].mtu == b->ports[i].mtu
 			&& memcmp(a->ports[i].snat, b->ports[i].snat, sizeof(a->ports[i].snat))
 				   == 0;
 	if (!ports)

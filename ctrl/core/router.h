@@ -10,7 +10,9 @@
  * The running router as the control core sees it: configuration, ports, workers, topology, and what
  * follows the world (neighbours, health, publisher). One thread, the event loop on the main lcore.
  */
+struct kvl_exceptions;
 struct kvl_health_watch;
+struct kvl_port_watch;
 struct kvl_slow_path;
 struct kvl_reports;
 struct kvl_http;
@@ -24,6 +26,7 @@ struct kvl_router {
 
 	struct kvl_port ports[KVL_PORTS_MAX];
 	uint16_t port_count;
+	struct kvl_exceptions *exceptions;
 	struct rte_rcu_qsbr *rcu;
 	struct kvl_worker *workers[KVL_WORKERS_MAX];
 	int sockets[KVL_WORKERS_MAX];
@@ -36,6 +39,7 @@ struct kvl_router {
 	struct kvl_tenants tenants;
 	struct kvl_neighbours *neighbours;
 	struct kvl_health_watch *health;
+	struct kvl_port_watch *port_watch;
 	struct kvl_publisher *publisher;
 	struct kvl_slow_path *slow;
 	struct kvl_reports *reports; /* NULL: none are taken */

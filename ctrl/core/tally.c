@@ -90,7 +90,8 @@ uint64_t kvl_counters_dropped(const struct kvl_counters *counters)
 
 int64_t kvl_counters_held(const struct kvl_counters *counters)
 {
-	return (int64_t)(counters->rx + counters->inbox_in + counters->created - counters->tx
+	return (int64_t)(counters->rx + counters->exception_in + counters->inbox_in
+			 + counters->created - counters->tx - counters->exception_out
 			 - counters->inbox_out - counters->absorbed
 			 - kvl_counters_dropped(counters));
 }

@@ -11,6 +11,7 @@
 #include <rte_log.h>
 #include <rte_mbuf.h>
 
+#include "ctrl/core/exception.h"
 #include "ctrl/core/log.h"
 #include "ctrl/daemon/eal.h"
 #include "dataplane/retry.h"
@@ -36,14 +37,43 @@ __attribute__((format(printf, 2, 3))) static void arg_add(struct args *a, const 
 	va_end(values);
 }
 
+/* With what the pool puts around it. */
+static uint64_t mbuf_bytes(uint16_t room)
+{
+	return sizeof(struct rte_mbuf) + room + 128;
+}
+
+/* The ports' packet buffers; *mtu becomes the largest. What is wrong with a port is told when it is
+ * opened. */
+static uint64_t pools_needed(const struct kvl_config *config, uint16_t *mtu)
+{
+	const struct kvl_router_config *r = &config->router;
+	uint64_t sum = 0;
+	char error[256];
+
+	for (size_t i = 0; i < config->port_count; i++) {
+		uint64_t mbufs = r->workers * (uint64_t)r->mbufs;
+		struct kvl_frames frames;
+
+		kvl_frames_plan(&config->ports[i], &frames, error, sizeof(error));
+		if (config->ports[i].exception[0] != '\0')
+			mbufs += KVL_EXCEPTION_MBUFS;
+		sum += mbufs * mbuf_bytes(frames.room);
+		*mtu = RTE_MAX(*mtu, frames.mtu);
+	}
+	return sum;
+}
+
 /* What the settings will take, in MB; generous, since running out is found at start only. */
 static unsigned int memory_needed(const struct kvl_config *config)
 {
 	const struct kvl_router_config *r = &config->router;
-	uint64_t mbuf = sizeof(struct rte_mbuf) + RTE_MBUF_DEFAULT_BUF_SIZE + 128;
-	uint64_t pools = config->port_count * r->workers * (uint64_t)r->mbufs * mbuf;
+	uint16_t mtu = 0;
+	uint64_t pools = pools_needed(config, &mtu);
 	uint64_t worker =
-		KVL_MADE_MBUFS * mbuf + kvl_merge_table_size(&(struct kvl_merge_params){0})
+		KVL_MADE_MBUFS * mbuf_bytes(kvl_frames_room(mtu))
+		+ kvl_merge_table_size(&(struct kvl_merge_params){
+			.request = RTE_MAX(KVL_MERGE_REQUEST, (uint32_t)mtu)})
 		+ sizeof(struct kvl_worker)
 		+ r->pending_slots
 			  * (uint64_t)(sizeof(struct kvl_slot) + 4 + sizeof(struct kvl_retry_copy))
@@ -156,19 +186,12 @@ static int lcore_args(struct args *a, const struct kvl_config *config)
 	return 0;
 }
 
-static bool device_is_pci(const char *device)
-{
-	unsigned int n[4];
-
-	return sscanf(device, "%x:%x:%x.%x", &n[0], &n[1], &n[2], &n[3]) == 4;
-}
-
 static void device_args(struct args *a, const struct kvl_config *config)
 {
 	bool pci = false;
 
 	for (size_t i = 0; i < config->port_count; i++) {
-		if (!device_is_pci(config->ports[i].device))
+		if (!kvl_device_is_pci(config->ports[i].device))
 			continue;
 		pci = true;
 		arg_add(a, "-a");

@@ -5,16 +5,15 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "dataplane/port/kernel_side.h"
+#include <rte_ethdev.h>
 
-static bool device_is(const struct kvl_port *port, const char *driver)
-{
-	return strncmp(port->config.device, driver, strlen(driver)) == 0;
-}
+#include "dataplane/port/kernel_side.h"
+#include "dataplane/port/tap.h"
 
 /*
  * An abstract Unix socket as a lock: the kernel scopes its name to the network namespace, as it
@@ -100,19 +99,30 @@ static int xdp_prepare(
 	return 0;
 }
 
+static int mtu_set(const struct kvl_port *port, char *error, size_t size)
+{
+	int rc = kvl_interface_set_mtu(port->config.interface, port->config.mtu);
+
+	if (rc < 0)
+		snprintf(error, size, "port %s: interface %s does not take an MTU of %u (%s)",
+			port->config.name, port->config.interface, port->config.mtu, strerror(-rc));
+	return rc;
+}
+
 int kvl_kernel_side_prepare(
 	struct kvl_port *port, char *devargs, size_t devargs_size, char *error, size_t error_size)
 {
-	bool xdp = device_is(port, "net_af_xdp");
+	bool xdp = kvl_device_is(&port->config, "net_af_xdp");
 	int rc;
 
-	snprintf(devargs, devargs_size, "%s", port->config.device);
-	if (port->config.interface[0] == '\0')
+	snprintf(devargs, devargs_size, "%s%s", port->config.device, port->frames.args);
+	/* The tap is made when the device has told its MAC. */
+	if (port->config.interface[0] == '\0' || port->config.exception[0] != '\0')
 		return 0;
 	/* A tap's interface is made by the probe itself. */
 	port->ifindex = (int)if_nametoindex(port->config.interface);
 	if (port->ifindex == 0) {
-		if (device_is(port, "net_tap"))
+		if (kvl_device_is(&port->config, "net_tap"))
 			return 0;
 		snprintf(error, error_size,
 			"port %s: there is no interface \"%s\" (`ip link` lists them)",
@@ -120,9 +130,47 @@ int kvl_kernel_side_prepare(
 		return -ENODEV;
 	}
 	rc = interface_claim(port, error, error_size);
+	if (rc == 0 && port->config.mtu != 0)
+		rc = mtu_set(port, error, error_size);
 	if (rc == 0 && xdp)
 		rc = xdp_prepare(port, devargs, devargs_size, error, error_size);
 	return rc;
+}
+
+/* The kernel wants ND's and routing daemons' groups too, which a NIC leaves out unless told. */
+static int exception_open(struct kvl_port *port, char *error, size_t error_size)
+{
+	char why[192];
+	int rc =
+		kvl_tap_open(port->config.exception, port->mac, port->frames.mtu, why, sizeof(why));
+
+	if (rc < 0) {
+		snprintf(error, error_size, "port %s: %s", port->config.name, why);
+		return rc;
+	}
+	port->tap_fd = rc;
+	rte_eth_allmulticast_enable(port->dpdk_port);
+	return 0;
+}
+
+bool kvl_port_mac_follow(struct kvl_port *port)
+{
+	struct ifreq r = {0};
+	int s, rc;
+
+	/* A tap's is ours to give, and says nothing of the NIC's. */
+	if (port->ifindex == 0 || port->tap_fd >= 0)
+		return false;
+	s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (s < 0)
+		return false;
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%.*s", IFNAMSIZ - 1, port->config.interface);
+	rc = ioctl(s, SIOCGIFHWADDR, &r);
+	close(s);
+	if (rc < 0 || memcmp(r.ifr_hwaddr.sa_data, port->mac, sizeof(port->mac)) == 0)
+		return false;
+	memcpy(port->mac, r.ifr_hwaddr.sa_data, sizeof(port->mac));
+	return true;
 }
 
 int kvl_kernel_side_attach(
@@ -130,11 +178,16 @@ int kvl_kernel_side_attach(
 {
 	int rc = 0;
 
+	if (port->config.exception[0] != '\0') {
+		rc = exception_open(port, error, error_size);
+		if (rc < 0)
+			return rc;
+	}
 	if (port->config.interface[0] != '\0' && port->ifindex == 0)
 		port->ifindex = (int)if_nametoindex(port->config.interface);
-	if (device_is(port, "net_af_xdp"))
+	if (kvl_device_is(&port->config, "net_af_xdp"))
 		rc = kvl_steering_xdp_open(&port->steering, port->ifindex);
-	else if (device_is(port, "net_af_packet"))
+	else if (kvl_device_is(&port->config, "net_af_packet"))
 		rc = kvl_steering_tc_open(&port->steering, port->ifindex);
 	for (unsigned int f = 0; rc == 0 && f < KVL_FAMILIES; f++)
 		if (port->config.has_snat[f])

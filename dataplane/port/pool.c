@@ -12,16 +12,14 @@
  * some of that function's mbufs lie outside it and are lost in silence (11 of 16384 with
  * hugepages, 6913 without). NO_IOVA_CONTIG lets populate_default() put all into one chunk.
  */
-struct rte_mempool *kvl_pool_new(const char *name, uint32_t mbufs, int socket)
+struct rte_mempool *kvl_pool_new(const char *name, uint32_t mbufs, uint16_t room, int socket)
 {
-	struct rte_pktmbuf_pool_private private = {
-		.mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE};
+	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size = room};
 	struct rte_mempool *pool;
 	int rc;
 
-	pool = rte_mempool_create_empty(name, mbufs,
-		sizeof(struct rte_mbuf) + RTE_MBUF_DEFAULT_BUF_SIZE, POOL_CACHE, sizeof(private),
-		socket, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	pool = rte_mempool_create_empty(name, mbufs, sizeof(struct rte_mbuf) + room, POOL_CACHE,
+		sizeof(private), socket, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	if (pool == NULL)
 		return NULL;
 	rc = rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL);

@@ -58,6 +58,37 @@ static int queues_check(
 	return -EINVAL;
 }
 
+static int mtu_check(
+	const struct kvl_port *port, const struct rte_eth_dev_info *info, char *error, size_t size)
+{
+	if (port->frames.mtu <= info->max_mtu || info->max_mtu == 0)
+		return 0;
+	snprintf(error, size,
+		"port %s: \"%s\" takes an MTU of %u at most, not %u: give a lower mtu:",
+		port->config.name, port->config.device, info->max_mtu, port->frames.mtu);
+	return -EINVAL;
+}
+
+/*
+ * What the driver is told. net_af_packet takes whatever its ring's frames hold, but says 1518 and
+ * refuses a configuration with more (DPDK 22.11): it is told nothing. An interface of the kernel's
+ * has its MTU by now.
+ */
+static uint16_t mtu_told(const struct kvl_port *port)
+{
+	return kvl_device_is(&port->config, "net_af_packet") ? 0 : port->frames.mtu;
+}
+
+/* Drivers that cannot be told have taken it with the configuration, or do not care. */
+static int mtu_set(const struct kvl_port *port)
+{
+	int rc = 0;
+
+	if (port->config.mtu != 0 && port->ifindex == 0)
+		rc = rte_eth_dev_set_mtu(port->dpdk_port, port->config.mtu);
+	return rc == -ENOTSUP ? 0 : rc;
+}
+
 static int queue_setup(
 	struct kvl_port *port, uint16_t q, uint32_t mbufs, const struct rte_eth_dev_info *info)
 {
@@ -67,7 +98,7 @@ static int queue_setup(
 	int rc;
 
 	snprintf(name, sizeof(name), "kvl_%u_%u", port->dpdk_port, q);
-	port->pools[q] = kvl_pool_new(name, mbufs, socket);
+	port->pools[q] = kvl_pool_new(name, mbufs, port->frames.room, socket);
 	if (port->pools[q] == NULL)
 		return -rte_errno;
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->dpdk_port, &rx, &tx);
@@ -82,16 +113,22 @@ static int queue_setup(
 static int device_start(
 	struct kvl_port *port, const struct kvl_port_params *params, char *error, size_t size)
 {
-	struct rte_eth_conf conf = {0};
+	struct rte_eth_conf conf = {.rxmode.mtu = mtu_told(port)};
 	struct rte_eth_dev_info info;
 	const char *step = "configure";
 	int rc = rte_eth_dev_info_get(port->dpdk_port, &info);
 
 	if (rc == 0) {
 		rc = queues_check(port, &info, error, size);
+		if (rc == 0)
+			rc = mtu_check(port, &info, error, size);
 		if (rc < 0)
 			return rc;
 		rc = rte_eth_dev_configure(port->dpdk_port, port->queues, port->queues, &conf);
+	}
+	if (rc == 0) {
+		step = "set the MTU of";
+		rc = mtu_set(port);
 	}
 	for (uint16_t q = 0; rc == 0 && q < port->queues; q++) {
 		step = "set up the queues of";
@@ -117,11 +154,14 @@ static int device_start(
 int kvl_port_open(struct kvl_port *port, const struct kvl_port_config *config,
 	const struct kvl_port_params *params, char *error, size_t error_size)
 {
-	char devargs[KVL_DEVICE_MAX + 64];
+	char devargs[KVL_DEVICE_MAX + sizeof(port->frames.args) + 64];
 	int rc;
 
-	*port = (struct kvl_port){.config = *config, .queues = params->workers, .claim_fd = -1};
-	rc = kvl_kernel_side_prepare(port, devargs, sizeof(devargs), error, error_size);
+	*port = (struct kvl_port){
+		.config = *config, .queues = params->workers, .claim_fd = -1, .tap_fd = -1};
+	rc = kvl_frames_plan(config, &port->frames, error, error_size);
+	if (rc == 0)
+		rc = kvl_kernel_side_prepare(port, devargs, sizeof(devargs), error, error_size);
 	if (rc == 0)
 		rc = device_probe(port, devargs, error, error_size);
 	if (rc == 0)
@@ -131,18 +171,26 @@ int kvl_port_open(struct kvl_port *port, const struct kvl_port_config *config,
 	return rc;
 }
 
-void kvl_port_close(struct kvl_port *port)
+void kvl_port_stop(struct kvl_port *port)
 {
 	if (port->started)
 		rte_eth_dev_stop(port->dpdk_port);
 	if (port->probed)
 		rte_eth_dev_close(port->dpdk_port);
+	port->started = port->probed = false;
+}
+
+void kvl_port_close(struct kvl_port *port)
+{
+	kvl_port_stop(port);
 	kvl_steering_close(&port->steering);
 	for (unsigned int q = 0; q < KVL_WORKERS_MAX; q++)
 		rte_mempool_free(port->pools[q]);
 	if (port->claim_fd > 0)
 		close(port->claim_fd);
-	*port = (struct kvl_port){.claim_fd = -1};
+	if (port->tap_fd > 0)
+		close(port->tap_fd);
+	*port = (struct kvl_port){.claim_fd = -1, .tap_fd = -1};
 }
 
 struct kvl_lane kvl_port_lane(const struct kvl_port *port, uint16_t worker)
@@ -150,6 +198,7 @@ struct kvl_lane kvl_port_lane(const struct kvl_port *port, uint16_t worker)
 	struct kvl_lane lane = {
 		.dpdk_port = port->dpdk_port,
 		.queue = worker,
+		.mtu = port->frames.mtu,
 	};
 
 	memcpy(lane.has_snat, port->config.has_snat, sizeof(lane.has_snat));

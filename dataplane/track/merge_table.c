@@ -17,15 +17,21 @@ static struct kvl_merge_params params_fill(const struct kvl_merge_params *params
 	p.merges = p.merges != 0 ? p.merges : KVL_MERGES;
 	p.parts = p.parts != 0 ? p.parts : KVL_MERGE_PARTS;
 	p.chunks = p.chunks != 0 ? p.chunks : KVL_MERGE_CHUNKS;
+	p.request = p.request != 0 ? p.request : KVL_MERGE_REQUEST;
 	return p;
+}
+
+static size_t merge_size(const struct kvl_merge_params *p)
+{
+	return line_up(sizeof(struct kvl_merge) + p->request);
 }
 
 size_t kvl_merge_table_size(const struct kvl_merge_params *params)
 {
 	struct kvl_merge_params p = params_fill(params);
 
-	return line_up(p.merges * sizeof(struct kvl_merge))
-	       + line_up(p.parts * sizeof(struct kvl_part)) + p.chunks * sizeof(struct kvl_chunk);
+	return p.merges * merge_size(&p) + line_up(p.parts * sizeof(struct kvl_part))
+	       + p.chunks * sizeof(struct kvl_chunk);
 }
 
 void kvl_merge_table_init(
@@ -34,14 +40,17 @@ void kvl_merge_table_init(
 	struct kvl_merge_params p = params_fill(params);
 	char *at = memory;
 
-	*t = (struct kvl_merge_table){.part_count = p.parts, .chunk_count = p.chunks};
-	t->merges = (void *)at;
-	at += line_up(p.merges * sizeof(struct kvl_merge));
+	*t = (struct kvl_merge_table){.merges = at,
+		.merge_size = merge_size(&p),
+		.request_max = p.request,
+		.part_count = p.parts,
+		.chunk_count = p.chunks};
+	at += (size_t)p.merges * t->merge_size;
 	t->parts = (void *)at;
 	at += line_up(p.parts * sizeof(struct kvl_part));
 	t->chunks = (void *)at;
 	for (uint32_t i = 0; i < p.merges; i++)
-		t->merges[i].next = i + 1 < p.merges ? i + 1 : KVL_MERGE_NONE;
+		kvl_merge_at(t, i)->next = i + 1 < p.merges ? i + 1 : KVL_MERGE_NONE;
 	for (uint32_t i = 0; i < p.parts; i++)
 		t->parts[i].next = i + 1 < p.parts ? i + 1 : KVL_PART_NONE;
 	for (uint32_t i = 0; i < p.chunks; i++)
@@ -56,7 +65,7 @@ uint32_t kvl_merge_take(struct kvl_merge_table *t, uint32_t parts)
 
 	if (merge == KVL_MERGE_NONE || t->part_count - t->parts_reserved < parts)
 		return KVL_MERGE_NONE;
-	m = &t->merges[merge];
+	m = kvl_merge_at(t, merge);
 	t->free_merge = m->next;
 	t->merges_used++;
 	t->parts_reserved += parts;
@@ -68,7 +77,7 @@ uint32_t kvl_merge_take(struct kvl_merge_table *t, uint32_t parts)
 
 void kvl_merge_free(struct kvl_merge_table *t, uint32_t merge)
 {
-	struct kvl_merge *m = &t->merges[merge];
+	struct kvl_merge *m = kvl_merge_at(t, merge);
 
 	kvl_merge_parts_free(t, m);
 	t->parts_reserved -= m->reserved;
@@ -196,7 +205,7 @@ size_t kvl_part_read(const struct kvl_merge_table *t, const struct kvl_part *par
 
 void kvl_merge_ready(struct kvl_merge_table *t, uint32_t merge)
 {
-	struct kvl_merge *m = &t->merges[merge];
+	struct kvl_merge *m = kvl_merge_at(t, merge);
 
 	if (m->ready)
 		return;
@@ -205,7 +214,7 @@ void kvl_merge_ready(struct kvl_merge_table *t, uint32_t merge)
 	if (t->ready_head == KVL_MERGE_NONE)
 		t->ready_head = merge;
 	else
-		t->merges[t->ready_tail].next = merge;
+		kvl_merge_at(t, t->ready_tail)->next = merge;
 	t->ready_tail = merge;
 }
 
@@ -215,7 +224,7 @@ uint32_t kvl_merge_next_ready(struct kvl_merge_table *t)
 
 	if (merge == KVL_MERGE_NONE)
 		return merge;
-	t->ready_head = t->merges[merge].next;
-	t->merges[merge].ready = false;
+	t->ready_head = kvl_merge_at(t, merge)->next;
+	kvl_merge_at(t, merge)->ready = false;
 	return merge;
 }

@@ -22,7 +22,7 @@
 #define KVL_MERGES        2048u
 #define KVL_MERGE_PARTS   32768u
 #define KVL_MERGE_CHUNKS  32768u /* 8 MB: a few thousand keys' replies, or eight of 1 MB */
-#define KVL_MERGE_REQUEST 2048u  /* bytes of UDP payload; no single-segment mbuf holds more */
+#define KVL_MERGE_REQUEST 2048u  /* bytes of UDP payload, where no port's MTU allows more */
 
 #define KVL_CHUNK_NONE UINT32_MAX
 #define KVL_PART_NONE  UINT32_MAX
@@ -100,15 +100,16 @@ struct kvl_merge {
 	uint32_t next;       /* in the free list or the ready queue */
 	/* Which keys (by hash, as a set) commands not yet answered read and write. */
 	uint64_t reads[KVL_MERGE_SET_WORDS], writes[KVL_MERGE_SET_WORDS];
-	uint8_t request[KVL_MERGE_REQUEST];
+	uint8_t request[];
 };
 
 struct kvl_merge_params {
-	uint32_t merges, parts, chunks; /* 0: the defaults above */
+	uint32_t merges, parts, chunks, request; /* 0: the defaults above */
 };
 
 struct kvl_merge_table {
-	struct kvl_merge *merges;
+	char *merges; /* kvl_merge_at() */
+	uint32_t merge_size, request_max;
 	struct kvl_part *parts;
 	struct kvl_chunk *chunks;
 	uint32_t free_merge, free_part, free_chunk; /* heads of free lists */
@@ -152,7 +153,7 @@ uint32_t kvl_merge_next_ready(struct kvl_merge_table *t);
 
 static inline struct kvl_merge *kvl_merge_at(struct kvl_merge_table *t, uint32_t merge)
 {
-	return &t->merges[merge];
+	return (struct kvl_merge *)(t->merges + (size_t)merge * t->merge_size);
 }
 
 /* May a command on a key of this hash run while those noted are not answered yet? */

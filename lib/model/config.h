@@ -34,6 +34,8 @@
 #define KVL_DEVICE_MAX   512
 #define KVL_PATH_MAX     108  /* sizeof(sun_path) */
 #define KVL_GUE_PORT     6080 /* IANA's */
+#define KVL_MTU_MIN      1448 /* memcached's own datagrams, over IPv6 */
+#define KVL_MTU_MAX      9216 /* what switches call jumbo */
 
 enum kvl_mode {
 	KVL_MODE_NAT,
@@ -70,15 +72,28 @@ enum kvl_hugepages {
 	KVL_HUGE_OFF,
 };
 
+/* Whether a device string is a PCI address, "0000:03:00.0" with or without arguments: a NIC that
+ * DPDK takes from the kernel. */
+bool kvl_device_is_pci(const char *device);
+
 /* `ports:` */
 struct kvl_port_config {
 	char name[KVL_NAME_MAX];
 	char device[KVL_DEVICE_MAX];  /* DPDK device: "net_af_xdp0,iface=eth1", PCI address */
 	char interface[KVL_NAME_MAX]; /* kernel's name; "" = none. Default: the device's iface= */
+	/*
+	 * The tap by which the kernel gets its share of a device that it does not see (SPEC 1.7), then
+	 * the interface as well; "" = none. Default: "kvl-NAME" for a PCI address without interface.
+	 */
+	char exception[KVL_NAME_MAX];
 	/* Source addresses toward nodes, one of each family. */
 	struct kvl_addr snat[KVL_FAMILIES];
 	bool has_snat[KVL_FAMILIES];
+	uint16_t mtu; /* KVL_MTU_MIN..KVL_MTU_MAX; 0, the default: the interface's own, or 1500 */
 };
+
+/* Whether a port's device is of this driver: "net_af_xdp". */
+bool kvl_device_is(const struct kvl_port_config *port, const char *driver);
 
 static inline bool kvl_port_has_snat(
 	const struct kvl_port_config *port, const struct kvl_addr *address)

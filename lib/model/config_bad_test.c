@@ -25,6 +25,7 @@ struct bad_case {
 #define NODE_B   PORTS SERVICES "nodes:\n- {id: a, address: 10.0.0.1}\n- "
 #define NAMES    "must be 1..63 of A-Z a-z 0-9 . _ : -"
 #define SNAT     "must be FIRST-LAST: 2^k ports, at least 1024, from a multiple of 2^k " EXAMPLE
+#define TAP      "must be the name of a tap, 1..15 of A-Z a-z 0-9 . _ -, or \"none\""
 #define EXAMPLE  "(16384-32767)"
 #define CORES    "must be CPUs, each once, as \"0,2-5\": the control core's, then the workers'"
 #define LEFT_B   "; node b is left out"
@@ -193,6 +194,25 @@ static const struct bad_case port_cases[] = {
 			"E f:3:45: ports[1]: snat address of ports[0] as well"}},
 	{"ports:\n- {name: a, device: x}\n- {name: b, device: x}\n" NODES,
 		{"E f:3:21: ports[1]: x: device of ports[0] as well"}},
+	{"ports: [{name: a, device: d, exception: sixteen-letters-}]\n" NODES,
+		{"E f:1:41: ports[0].exception: sixteen-letters-: " TAP}},
+	{"ports: [{name: a, device: d, exception: \"kvl:0\"}]\n" NODES,
+		{"E f:1:41: ports[0].exception: kvl:0: " TAP}},
+	{"ports: [{name: a, device: d, exception: ..}]\n" NODES,
+		{"E f:1:41: ports[0].exception: ..: " TAP}},
+	{"ports: [{name: a, device: \"net_af_xdp0,iface=e0\", exception: t}]\n" NODES,
+		{"E f:1:62: ports[0]: t: this device is an interface of the kernel's, which gets "
+		 "its share there"}},
+	{"ports: [{name: a, device: d, interface: e0, exception: t}]\n" NODES,
+		{"E f:1:41: ports[0]: e0: the kernel's interface of this port is its exception "
+		 "tap, t"}},
+	{"ports: [{name: a, device: d, mtu: 1447}]\n" NODES,
+		{"E f:1:35: ports[0].mtu: 1447: must be 1448..9216"}},
+	{"ports: [{name: a, device: d, mtu: 9217}]\n" NODES,
+		{"E f:1:35: ports[0].mtu: 9217: must be 1448..9216"}},
+	{"ports: [{name: clients-one, device: 0:1:0.0}, {name: clients-one-more, device: "
+	 "0:2:0.0}]\n" NODES,
+		{"E f:1:47: ports[1]: kvl-clients-one: interface of ports[0] as well"}},
 };
 
 static const struct bad_case service_cases[] = {

@@ -108,7 +108,8 @@ static void test_defaults(void **state)
 	assert_int_equal(c->health.passive_fresh_ms, 30000);
 
 	assert_int_equal(c->port_count, 1);
-	assert_string_equal(c->ports[0].interface, "");
+	assert_string_equal(c->ports[0].exception, "kvl-p0");
+	assert_string_equal(c->ports[0].interface, "kvl-p0");
 	assert_true(c->ports[0].has_snat[KVL_IPV4]);
 	assert_false(c->ports[0].has_snat[KVL_IPV6]);
 	address_expect(&c->ports[0].snat[KVL_IPV4], "192.0.2.1");
@@ -151,7 +152,7 @@ static void test_everything(void **state)
 		"  passive_fresh_ms: 5000}\n"
 		"ports:\n"
 		"- {name: p0, device: \"net_af_xdp0,iface=eth1,start_queue=0\", snat: 192.0.2.1}\n"
-		"- {name: p1, device: \"net_tap1,iface=x\", interface: tap7, snat6: "
+		"- {name: p1, device: \"net_tap1,iface=x\", interface: tap7, mtu: 9000, snat6: "
 		"\"2001:db8::fe\"}\n"
 		"services:\n"
 		"- {name: s, address: 192.0.2.10, port: 65535, mode: dsr, pool: one,\n"
@@ -191,6 +192,8 @@ static void test_everything(void **state)
 	assert_string_equal(c->ports[1].interface, "tap7");
 	assert_false(c->ports[1].has_snat[KVL_IPV4]);
 	address_expect(&c->ports[1].snat[KVL_IPV6], "2001:db8::fe");
+	assert_int_equal(c->ports[0].mtu, 0);
+	assert_int_equal(c->ports[1].mtu, 9000);
 	assert_int_equal(s->port, 65535);
 	assert_int_equal(s->mode, KVL_MODE_DSR);
 	assert_string_equal(s->pool, "one");
@@ -251,6 +254,28 @@ static void test_bad_node_rest_stays(void **state)
 	kvl_config_free(c);
 }
 
+/* The tap of a port that the kernel does not see is its interface. */
+static void test_exception(void **state)
+{
+	struct kvl_config *c =
+		parse("ports:\n"
+		      "- {name: \"a:b\", device: \"0000:03:00.0,x=1\"}\n"
+		      "- {name: given, device: \"net_tap0,iface=wire0\", exception: kvl0}\n"
+		      "- {name: off, device: 0000:03:00.1, exception: none}\n"
+		      "- {name: known, device: 0000:03:00.2, interface: eth9}\n"
+		      "- {name: plain, device: \"net_pcap0,iface=x\"}\n"
+		      "services: [{name: s, address: 192.0.2.10, mode: dsr}]\n"
+		      "nodes: [{id: a, address: 10.0.0.1}]\n");
+	static const char *const expected[][2] = {
+		{"kvl-a-b", "kvl-a-b"}, {"kvl0", "kvl0"}, {"", ""}, {"", "eth9"}, {"", "x"}};
+
+	for (size_t i = 0; i < 5; i++) {
+		assert_string_equal(c->ports[i].exception, expected[i][0]);
+		assert_string_equal(c->ports[i].interface, expected[i][1]);
+	}
+	kvl_config_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_http),
 		cmocka_unit_test(test_profile),
 		cmocka_unit_test(test_everything),
+		cmocka_unit_test(test_exception),
 		cmocka_unit_test(test_alias),
 		cmocka_unit_test(test_bad_node_rest_stays),
 	};

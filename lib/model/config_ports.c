@@ -12,8 +12,10 @@ enum port_field {
 	PORT_NAME,
 	PORT_DEVICE,
 	PORT_INTERFACE,
+	PORT_EXCEPTION,
 	PORT_SNAT,
 	PORT_SNAT6,
+	PORT_MTU,
 	PORT_FIELDS,
 };
 
@@ -44,15 +46,40 @@ static int set_ipv6(const struct field *f, const char *text, void *to, char *why
 	return set_family(f, text, to, why, size, KVL_IPV6);
 }
 
+#define NO_EXCEPTION "none"
+
+bool kvl_device_is_pci(const char *device)
+{
+	unsigned int n[4];
+
+	return sscanf(device, "%x:%x:%x.%x", &n[0], &n[1], &n[2], &n[3]) == 4;
+}
+
+/* Names of interfaces may have no colon, and "." and ".." would be folders in sysfs. */
+static int set_exception(const struct field *f, const char *text, void *to, char *why, size_t size)
+{
+	if (strchr(text, ':') == NULL && strcmp(text, ".") != 0 && strcmp(text, "..") != 0
+		&& set_name(f, text, to, why, size) == 0)
+		return 0;
+	snprintf(why, size,
+		"must be the name of a tap, 1..%d of A-Z a-z 0-9 . _ -, or \"" NO_EXCEPTION "\"",
+		IFNAMSIZ - 1);
+	return -EINVAL;
+}
+
 static const struct field port_fields[PORT_FIELDS] = {
 	[PORT_NAME] = {"name", set_name, AT(struct kvl_port_config, name), .required = true},
 	[PORT_DEVICE] = {"device", set_text, AT(struct kvl_port_config, device), .required = true},
 	[PORT_INTERFACE] = {"interface", set_name, AT(struct kvl_port_config, interface),
 		.max = IFNAMSIZ - 1},
+	[PORT_EXCEPTION] = {"exception", set_exception, AT(struct kvl_port_config, exception),
+		.max = IFNAMSIZ - 1},
 	[PORT_SNAT] = {"snat", set_ipv4, AT(struct kvl_port_config, snat[KVL_IPV4]),
 		.flag = offsetof(struct kvl_port_config, has_snat[KVL_IPV4])},
 	[PORT_SNAT6] = {"snat6", set_ipv6, AT(struct kvl_port_config, snat[KVL_IPV6]),
 		.flag = offsetof(struct kvl_port_config, has_snat[KVL_IPV6])},
+	[PORT_MTU] = {"mtu", set_uint, AT(struct kvl_port_config, mtu), .min = KVL_MTU_MIN,
+		.max = KVL_MTU_MAX},
 };
 
 /* The kernel's name of the interface from "net_af_xdp0,iface=eth1,...". */
@@ -67,6 +94,44 @@ static void interface_default(struct kvl_port_config *port)
 	n = strcspn(arg, ",");
 	if (n < IFNAMSIZ)
 		memcpy(port->interface, arg, n);
+}
+
+bool kvl_device_is(const struct kvl_port_config *port, const char *driver)
+{
+	return strncmp(port->device, driver, strlen(driver)) == 0;
+}
+
+/* "kvl-clients"; a long name is cut, and if two are then equal their ports are told so. */
+static void exception_name(struct kvl_port_config *port)
+{
+	char tap[IFNAMSIZ];
+
+	snprintf(tap, sizeof(tap), "kvl-%.*s", IFNAMSIZ - 5, port->name);
+	for (char *c = tap; *c != '\0'; c++)
+		if (*c == ':')
+			*c = '-';
+	memcpy(port->exception, tap, sizeof(tap));
+}
+
+/* What is not given by DPDK's device is the kernel's, whose interface is then the tap. */
+static void exception_settle(struct walk *w, struct kvl_port_config *port,
+	const struct pos at[PORT_FIELDS], const char *path)
+{
+	if (port->exception[0] == '\0' && port->interface[0] == '\0'
+		&& kvl_device_is_pci(port->device))
+		exception_name(port);
+	if (strcmp(port->exception, NO_EXCEPTION) == 0)
+		port->exception[0] = '\0';
+	if (port->exception[0] == '\0')
+		return;
+	if (kvl_device_is(port, "net_af_xdp") || kvl_device_is(port, "net_af_packet"))
+		walk_fault(w, at[PORT_EXCEPTION], path, port->exception,
+			"this device is an interface of the kernel's, which gets its share there");
+	else if (port->interface[0] != '\0')
+		walk_fault(w, at[PORT_INTERFACE], path, port->interface,
+			"the kernel's interface of this port is its exception tap, %s",
+			port->exception);
+	memcpy(port->interface, port->exception, sizeof(port->interface));
 }
 
 /* What two ports cannot have both: their name, device, kernel interface or source address. */
@@ -96,6 +161,7 @@ static void port_walk(struct walk *w, yaml_node_t *element, const char *path, vo
 	struct pos at[PORT_FIELDS];
 
 	walk_map(w, element, path, port_fields, PORT_FIELDS, port, at);
+	exception_settle(w, port, at, path);
 	interface_default(port);
 	for (size_t i = 0; i < d->port_count; i++)
 		port_compare(w, d, i, port, at, path);

@@ -47,7 +47,8 @@ struct kvl_root_node {
 	uint8_t pad;
 	uint16_t try_ms;      /* a read may be asked of another holder after this; from its p99 */
 	uint32_t version_lag; /* versions; 0 when unknown: the bound is for nodes known to lag */
-	uint8_t pads[8];
+	uint16_t payload_max; /* of UDP, that the egress port's MTU allows toward it */
+	uint8_t pads[6];
 };
 _Static_assert(sizeof(struct kvl_root_node) == 64, "one cache line a node");
 

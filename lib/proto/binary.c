@@ -17,9 +17,9 @@ enum shape {
 	SHAPE_FLUSH, /* no key; extras or none */
 };
 
-#define READ(op, extras, shape)                                   \
-	{                                                         \
-		KVL_OP_##op, KVL_KIND_READ, extras, SHAPE_##shape \
+#define READ(op, extras, shape)                                    \
+	{                                                          \
+		KVL_OP_##op, KVL_KIND_TOKEN, extras, SHAPE_##shape \
 	}
 #define WRITE(op, extras, shape)                                   \
 	{                                                          \
@@ -149,8 +149,6 @@ static void opcode_note(uint8_t opcode, const struct opcode *o, struct kvl_reque
 	req->kind = o->kind;
 	if (binary_opcode_quiet(opcode))
 		req->flags |= KVL_REQ_QUIET;
-	if (o->kind == KVL_KIND_READ)
-		req->flags |= KVL_REQ_IDEMPOTENT;
 	if (o->op == KVL_OP_QUIT)
 		req->flags |= KVL_REQ_CLOSE;
 }

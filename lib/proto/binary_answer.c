@@ -11,6 +11,7 @@ static uint8_t status_of(enum kvl_verdict verdict)
 	case KVL_REQUEST_VALUE_SHORT:
 		return BINARY_STATUS_INVALID;
 	case KVL_REQUEST_VALUE_HUGE:
+	case KVL_REQUEST_PATH_MTU:
 		return BINARY_STATUS_TOO_LARGE;
 	case KVL_REQUEST_NO_NODE:
 	case KVL_REQUEST_NO_REPLY:

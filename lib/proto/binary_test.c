@@ -16,10 +16,10 @@ static const struct {
 	struct binary_packet packet;
 	uint8_t op, kind, flags;
 } good[] = {
-	{{0x00, "k"}, KVL_OP_GET, KVL_KIND_READ, KVL_REQ_IDEMPOTENT},
-	{{0x09, "k"}, KVL_OP_GET, KVL_KIND_READ, KVL_REQ_IDEMPOTENT | KVL_REQ_QUIET},
-	{{0x0c, "k"}, KVL_OP_GET, KVL_KIND_READ, KVL_REQ_IDEMPOTENT},
-	{{0x0d, "k"}, KVL_OP_GET, KVL_KIND_READ, KVL_REQ_IDEMPOTENT | KVL_REQ_QUIET},
+	{{0x00, "k"}, KVL_OP_GET, KVL_KIND_TOKEN, 0},
+	{{0x09, "k"}, KVL_OP_GET, KVL_KIND_TOKEN, KVL_REQ_QUIET},
+	{{0x0c, "k"}, KVL_OP_GET, KVL_KIND_TOKEN, 0},
+	{{0x0d, "k"}, KVL_OP_GET, KVL_KIND_TOKEN, KVL_REQ_QUIET},
 	{{0x01, "k", "value", 8}, KVL_OP_SET, KVL_KIND_WRITE, 0},
 	{{0x11, "k", "value", 8}, KVL_OP_SET, KVL_KIND_WRITE, KVL_REQ_QUIET},
 	{{0x01, "k", "", 8}, KVL_OP_SET, KVL_KIND_WRITE, 0},
@@ -42,7 +42,7 @@ static const struct {
 	{{0x1e, "k", NULL, 4}, KVL_OP_GAT, KVL_KIND_WRITE, KVL_REQ_QUIET},
 	{{0x23, "k", NULL, 4}, KVL_OP_GAT, KVL_KIND_WRITE, 0},
 	{{0x24, "k", NULL, 4}, KVL_OP_GAT, KVL_KIND_WRITE, KVL_REQ_QUIET},
-	{{0x00, "a key\r\n with anything \xff"}, KVL_OP_GET, KVL_KIND_READ, KVL_REQ_IDEMPOTENT},
+	{{0x00, "a key\r\n with anything \xff"}, KVL_OP_GET, KVL_KIND_TOKEN, 0},
 };
 
 static void good_requests_are_understood(void **state)

@@ -97,7 +97,7 @@ static inline bool meta_idempotent(enum kvl_op op, const struct meta_flags *f)
 
 	switch (op) {
 	case KVL_OP_MG:
-		return !(f->seen & FLAGS_MG_WRITE);
+		return !(f->seen & (FLAGS_MG_WRITE | FLAG('c')));
 	case KVL_OP_ME:
 		return true;
 	case KVL_OP_MS:
@@ -119,6 +119,8 @@ static inline void meta_note(struct kvl_request *req, enum kvl_op op, const stru
 		req->flags |= KVL_REQ_PROXY;
 	if (op == KVL_OP_MG && (f->seen & FLAGS_MG_WRITE))
 		req->kind = KVL_KIND_WRITE;
+	else if (op == KVL_OP_MG && (f->seen & FLAG('c')))
+		req->kind = KVL_KIND_TOKEN;
 	if (meta_idempotent(op, f))
 		req->flags |= KVL_REQ_IDEMPOTENT;
 }

@@ -104,8 +104,7 @@ static inline enum kvl_verdict dispatch(COMMAND_ARGS)
 	case WORD4('g', 'e', 't', 's'):
 		if (p[4] != ' ')
 			break;
-		command_is(req, KVL_OP_GETS, KVL_KIND_READ);
-		req->flags = KVL_REQ_IDEMPOTENT;
+		command_is(req, KVL_OP_GETS, KVL_KIND_TOKEN);
 		return text_retrieval(base, p + 5, end, req);
 	}
 	switch (word & WORD4(0xff, 0xff, 0xff, 0)) {

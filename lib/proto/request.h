@@ -71,11 +71,15 @@ enum kvl_kind {
 	KVL_KIND_WRITE, /* deletes and touches too */
 	KVL_KIND_KEYLESS,
 	KVL_KIND_ADMIN,
+	/* A read whose reply holds a cas token: gets, mg with c, all of the binary protocol. The token
+	 * means nothing at another node, or worse, something else there; so it goes where the write
+	 * goes that brings the token back, and is asked of no other holder. */
+	KVL_KIND_TOKEN,
 };
 
 enum kvl_request_flag {
 	KVL_REQ_QUIET = 1 << 0, /* noreply, meta q: silence is an answer */
-	/* May be sent again to another node (SPEC 7): get, gets, me, mg that only reads; a plain
+	/* May be sent again to another node (SPEC 7): get, me, mg that only reads, without c; a plain
 	 * ms with E and no C; md with x and E and no C. */
 	KVL_REQ_IDEMPOTENT = 1 << 1,
 	KVL_REQ_KEY_BASE64 = 1 << 2, /* meta b: the key on the wire is base64 of the real one */
@@ -128,6 +132,8 @@ enum kvl_request_flag {
 	X(KVL_REQUEST_NO_NODE, "no_node", "SERVER_ERROR no node available\r\n")                           \
 	X(KVL_REQUEST_NO_REPLY, "no_reply", "SERVER_ERROR node did not answer\r\n")                       \
 	X(KVL_REQUEST_REPLY_HUGE, "reply_huge", "SERVER_ERROR reply too large\r\n")                       \
+	X(KVL_REQUEST_PATH_MTU, "path_mtu",                                                               \
+		"SERVER_ERROR request too large for the way to its node\r\n")                             \
 	X(KVL_REQUEST_TABLE_FULL, "pending_full", "SERVER_ERROR router busy\r\n")                         \
 	X(KVL_REQUEST_OVER_QUOTA, "over_quota", "SERVER_ERROR over quota\r\n")                            \
 	X(KVL_REQUEST_SHED, "shed", "SERVER_ERROR busy: the key's nodes have all they may\r\n")

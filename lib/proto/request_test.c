@@ -198,6 +198,7 @@ static void every_verdict_is_reached(void **state)
 		[KVL_REQUEST_NO_NODE] = true,
 		[KVL_REQUEST_NO_REPLY] = true,
 		[KVL_REQUEST_REPLY_HUGE] = true,
+		[KVL_REQUEST_PATH_MTU] = true,
 		[KVL_REQUEST_TABLE_FULL] = true,
 		[KVL_REQUEST_OVER_QUOTA] = true,
 		[KVL_REQUEST_SHED] = true,

@@ -27,7 +27,7 @@ static const struct word words[] = {
 	{"debugtime", KVL_OP_ADMIN, KVL_KIND_ADMIN},
 	{"debugitem", KVL_OP_ADMIN, KVL_KIND_ADMIN},
 	{"get", KVL_OP_GET, KVL_KIND_READ},
-	{"gets", KVL_OP_GETS, KVL_KIND_READ},
+	{"gets", KVL_OP_GETS, KVL_KIND_TOKEN},
 	{"gat", KVL_OP_GAT, KVL_KIND_WRITE},
 	{"gats", KVL_OP_GATS, KVL_KIND_WRITE},
 	{"set", KVL_OP_SET, KVL_KIND_WRITE},

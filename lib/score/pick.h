@@ -66,19 +66,37 @@ static inline unsigned int kvl_candidates(const struct kvl_row *row, const uint1
 	return left;
 }
 
-/* Index of one of `left` > 0 candidates, with probability weight / sum; see kvl_draw_weighted(). */
-static inline unsigned int kvl_candidate_draw(
-	const struct kvl_draw *list, unsigned int left, const uint16_t *weights, uint32_t random)
-{
-	uint32_t sum = 0, point;
-	unsigned int i;
+/* Weights of the candidates; those behind `left` are 0. */
+struct kvl_shares {
+	uint32_t weight[KVL_REPLICATION_MAX];
+	uint32_t sum;
+};
 
-	for (i = 0; i < left; i++)
-		sum += weights[list[i].node];
-	point = ((uint64_t)random * sum) >> 32;
-	for (i = 0; i + 1 < left && point >= weights[list[i].node]; i++)
-		point -= weights[list[i].node];
-	return i;
+static inline struct kvl_shares kvl_shares_of(
+	const struct kvl_draw *list, unsigned int left, const uint16_t *weights)
+{
+	struct kvl_shares s = {0};
+
+	for (unsigned int i = 0; i < left; i++) {
+		s.weight[i] = weights[list[i].node];
+		s.sum += s.weight[i];
+	}
+	return s;
+}
+
+/* Index of one of `left` > 0 candidates, with probability weight / sum; see kvl_draw_weighted(). */
+static inline unsigned int kvl_shares_draw(
+	const struct kvl_shares *s, unsigned int left, uint32_t random)
+{
+	uint32_t point = ((uint64_t)random * s->sum) >> 32, upto = 0;
+	unsigned int drawn = 0;
+
+	/* No branch on the outcome: chance is what no predictor learns. Here and below. */
+	for (unsigned int i = 0; i + 1 < left; i++) {
+		upto += s->weight[i];
+		drawn += point >= upto;
+	}
+	return drawn;
 }
 
 /* `best`: the largest weight; of equal ones the first in the row, so that a key keeps its node. */
@@ -128,7 +146,7 @@ static inline struct kvl_draw kvl_draw_untried(
 
 static inline bool kvl_prefer_second(uint32_t first, uint32_t second, uint32_t hot)
 {
-	return first > hot && second < first;
+	return (first > hot) & (second < first);
 }
 
 /* `p2c`: two different candidates drawn by weight, then the hot-cold rule. `random`: 64 uniform
@@ -136,69 +154,84 @@ static inline bool kvl_prefer_second(uint32_t first, uint32_t second, uint32_t h
 static inline struct kvl_draw kvl_draw_p2c(const struct kvl_row *row, const uint16_t *weights,
 	unsigned int n, uint64_t random, const struct kvl_pulse *pulse, uint32_t hot)
 {
-	struct kvl_draw list[KVL_REPLICATION_MAX], first, second;
-	unsigned int left = kvl_candidates(row, weights, n, list), at;
+	struct kvl_draw list[KVL_REPLICATION_MAX];
+	unsigned int left = kvl_candidates(row, weights, n, list), first, second, chosen;
+	struct kvl_shares shares;
 
 	if (left == 0)
 		return (struct kvl_draw){KVL_NODE_NONE, 0};
-	at = kvl_candidate_draw(list, left, weights, (uint32_t)random);
-	first = list[at];
 	if (left == 1)
-		return first;
-	list[at] = list[left - 1];
-	second = list[kvl_candidate_draw(list, left - 1, weights, random >> 32)];
-	return kvl_prefer_second(
-		       kvl_in_flight(pulse, first.node), kvl_in_flight(pulse, second.node), hot)
-		       ? second
-		       : first;
+		return list[0];
+	shares = kvl_shares_of(list, left, weights);
+	first = kvl_shares_draw(&shares, left, (uint32_t)random);
+	/* The last takes the first one's place, so that the second is another. */
+	shares.sum -= shares.weight[first];
+	shares.weight[first] = shares.weight[left - 1];
+	second = kvl_shares_draw(&shares, left - 1, random >> 32);
+	second = second == first ? left - 1 : second;
+	chosen = kvl_prefer_second(kvl_in_flight(pulse, list[first].node),
+		kvl_in_flight(pulse, list[second].node), hot);
+	return list[first ^ ((first ^ second) & -chosen)];
 }
 
-/* The slowest known of the candidates; the floor when none has answered yet. */
-static inline uint64_t kvl_slowest(
-	const struct kvl_draw *list, unsigned int left, const struct kvl_pulse *pulse)
+/*
+ * Average latencies of the candidates, as the cost takes them: not below the floor, and of a node
+ * that has not answered yet the slowest of them all.
+ */
+static inline void kvl_latencies_of(const struct kvl_draw *list, unsigned int left,
+	const struct kvl_pulse *pulse, uint32_t latency[KVL_REPLICATION_MAX])
 {
-	uint32_t slowest = KVL_LATENCY_FLOOR << KVL_LATENCY_SHIFT;
+	const uint32_t floor = KVL_LATENCY_FLOOR << KVL_LATENCY_SHIFT;
+	uint32_t slowest = floor;
 
-	for (unsigned int i = 0; i < left; i++)
-		if (kvl_latency(pulse, list[i].node) > slowest)
-			slowest = kvl_latency(pulse, list[i].node);
-	return slowest;
+	for (unsigned int i = 0; i < left; i++) {
+		latency[i] = kvl_latency(pulse, list[i].node);
+		slowest = latency[i] > slowest ? latency[i] : slowest;
+	}
+	for (unsigned int i = 0; i < left; i++) {
+		uint32_t known = latency[i] > floor ? latency[i] : floor;
+
+		latency[i] = latency[i] == 0 ? slowest : known;
+	}
 }
 
 /*
  * `least`: of all candidates the one with the least
  *   (in flight + 1) * average latency / weight
  * that is, the shortest expected delay (as LVS's "sed" and Finagle's "peak EWMA" estimate it), with
- * what the score knows besides as its handicap. Ties go to the one drawn by weight. A node that has
- * not answered yet counts as the slowest of its row: new is not fast. `explore` of 2^32 draws go to
- * any candidate by chance, so that a node that nothing speaks for is still tried, and its recovery
- * seen (SPEC 5.1's minimum share; kvl_weights_explore()). Why this is the default: docs/decision.md.
+ * what the score knows besides as its handicap. Of equal ones the first from a place on that chance
+ * gives. A node that has not answered yet counts as the slowest of its row: new is not fast.
+ * `explore` of 2^32 draws go to any candidate by chance, so that a node that nothing speaks for is
+ * still tried, and its recovery seen (SPEC 5.1's minimum share; kvl_weights_explore()). Why this is
+ * the default: docs/decision.md.
  */
 static inline struct kvl_draw kvl_draw_least(const struct kvl_row *row, const uint16_t *weights,
 	unsigned int n, uint64_t random, const struct kvl_pulse *pulse, uint32_t explore)
 {
 	struct kvl_draw list[KVL_REPLICATION_MAX];
-	unsigned int left = kvl_candidates(row, weights, n, list), best;
-	uint64_t cost[KVL_REPLICATION_MAX], slowest;
+	unsigned int left = kvl_candidates(row, weights, n, list), start, best;
+	uint32_t latency[KVL_REPLICATION_MAX];
+	uint64_t least, share;
 
 	if (left == 0)
 		return (struct kvl_draw){KVL_NODE_NONE, 0};
-	if ((uint32_t)(random >> 32) < explore)
-		return list[((random & UINT32_MAX) * left) >> 32];
-	slowest = kvl_slowest(list, left, pulse);
-	for (unsigned int i = 0; i < left; i++) {
-		uint32_t latency = kvl_latency(pulse, list[i].node);
+	start = best = ((random & UINT32_MAX) * left) >> 32;
+	if (__builtin_expect((uint32_t)(random >> 32) < explore, 0))
+		return list[start];
+	kvl_latencies_of(list, left, pulse, latency);
+	/* at most 2^20 * 2^26; times a weight still below 2^64 */
+	least = ((uint64_t)kvl_in_flight(pulse, list[best].node) + 1) * latency[best];
+	share = weights[list[best].node];
+	for (unsigned int k = 1; k < left; k++) {
+		unsigned int i = start + k >= left ? start + k - left : start + k;
+		uint64_t cost = ((uint64_t)kvl_in_flight(pulse, list[i].node) + 1) * latency[i];
+		uint64_t weight = weights[list[i].node];
+		/* cost / weight < least / share, without a division */
+		uint64_t less = -(uint64_t)(cost * share < least * weight);
 
-		if (latency != 0 && latency < KVL_LATENCY_FLOOR << KVL_LATENCY_SHIFT)
-			latency = KVL_LATENCY_FLOOR << KVL_LATENCY_SHIFT;
-		/* at most 2^20 * 2^26; times a weight still below 2^64 */
-		cost[i] = ((uint64_t)kvl_in_flight(pulse, list[i].node) + 1)
-			  * (latency == 0 ? slowest : latency);
+		least ^= (least ^ cost) & less;
+		share ^= (share ^ weight) & less;
+		best ^= (best ^ i) & (unsigned int)less;
 	}
-	best = kvl_candidate_draw(list, left, weights, (uint32_t)random);
-	for (unsigned int i = 0; i < left; i++)
-		/* cost[i] / its weight < cost[best] / its weight, without a division */
-		if (cost[i] * weights[list[best].node] < cost[best] * weights[list[i].node])
-			best = i;
 	return list[best];
 }

@@ -9,7 +9,7 @@ import sys
 
 COUNT = 4096
 VIP, PORT = "10.1.0.101", 11211
-ROUTER_MAC = bytes.fromhex("0200000000c0")
+ROUTER_MAC = bytes.fromhex("027063617000")  # net_pcap's first port has it
 CLIENT_MAC = bytes.fromhex("020000000109")
 
 

@@ -5,6 +5,7 @@
 
 #include <rte_cycles.h>
 
+#include "lib/score/weights.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/frames.h"
 #include "tests/bench/parts.h"
@@ -33,6 +34,7 @@ struct bench_case {
 	struct frames_kind frames;
 	unsigned int nodes, vnodes, replication;
 	unsigned int flags;
+	uint8_t choice; /* N=3: enum kvl_choice */
 };
 
 /* Cycles that reading the clock twice takes by itself. */
@@ -129,6 +131,7 @@ static void case_run(const struct bench_case *c, FILE *json, const char *only)
 	bench_policy = (c->flags & GUARDED ? KVL_POLICY_GUARD : 0)
 		       | (c->flags & RULED ? KVL_POLICY_RULES : 0)
 		       | (c->flags & CHOOSY ? KVL_POLICY_CHOICE : 0);
+	bench_choice = c->choice;
 	bench_topology(c->nodes, c->vnodes, c->replication);
 	for (unsigned int i = 0; i < 10; i++)
 		case_round(c, i);
@@ -152,32 +155,36 @@ static void case_run(const struct bench_case *c, FILE *json, const char *only)
 	}
 
 static const struct bench_case cases[] = {
-	{"dsr get", DSR(FRAMES_GET, FEW), SMALL, 1, 0},
-	{"dsr get", DSR(FRAMES_GET, MANY), SMALL, 1, 0},
-	{"dsr get", DSR(FRAMES_GET, FEW), LARGE, 1, 0},
-	{"dsr get", DSR(FRAMES_GET, MANY), LARGE, 1, 0},
-	{"dsr get N=3", DSR(FRAMES_GET, FEW), SMALL, 3, 0},
-	{"dsr get N=3", DSR(FRAMES_GET, MANY), LARGE, 3, 0},
-	{"dsr get, cold frames", DSR(FRAMES_GET, FEW), SMALL, 1, COLD},
-	{"dsr set", DSR(FRAMES_SET, FEW), SMALL, 1, 0},
-	{"dsr set", DSR(FRAMES_SET, MANY), LARGE, 1, 0},
-	{"nat get", NAT(FRAMES_GET, FEW), SMALL, 1, 0},
-	{"nat get", NAT(FRAMES_GET, MANY), SMALL, 1, 0},
-	{"nat get", NAT(FRAMES_GET, FEW), LARGE, 1, 0},
-	{"nat get", NAT(FRAMES_GET, MANY), LARGE, 1, 0},
-	{"nat get, cold frames", NAT(FRAMES_GET, FEW), SMALL, 1, COLD},
-	{"nat set", NAT(FRAMES_SET, FEW), SMALL, 1, 0},
-	{"nat set", NAT(FRAMES_SET, MANY), LARGE, 1, 0},
-	{"nat reply", NAT(FRAMES_GET, FEW), SMALL, 1, REPLIES},
-	{"nat reply", NAT(FRAMES_GET, MANY), SMALL, 1, REPLIES},
-	{"nat reply", NAT(FRAMES_GET, FEW), LARGE, 1, REPLIES},
-	{"nat reply", NAT(FRAMES_GET, MANY), LARGE, 1, REPLIES},
-	{"nat get N=3", NAT(FRAMES_GET, FEW), SMALL, 3, 0},
-	{"nat get, guarded", NAT(FRAMES_GET, FEW), SMALL, 1, GUARDED},
-	{"nat get, rules", NAT(FRAMES_GET, FEW), SMALL, 1, RULED},
-	{"nat get N=3, quota and lag", NAT(FRAMES_GET, FEW), SMALL, 3, CHOOSY},
-	{"nat reply, guarded", NAT(FRAMES_GET, FEW), SMALL, 1, REPLIES | GUARDED},
-	{"nat reply, cold frames", NAT(FRAMES_GET, FEW), SMALL, 1, REPLIES | COLD},
+	{"dsr get", DSR(FRAMES_GET, FEW), SMALL, 1, 0, 0},
+	{"dsr get", DSR(FRAMES_GET, MANY), SMALL, 1, 0, 0},
+	{"dsr get", DSR(FRAMES_GET, FEW), LARGE, 1, 0, 0},
+	{"dsr get", DSR(FRAMES_GET, MANY), LARGE, 1, 0, 0},
+	{"dsr get N=3", DSR(FRAMES_GET, FEW), SMALL, 3, 0, 0},
+	{"dsr get N=3", DSR(FRAMES_GET, MANY), LARGE, 3, 0, 0},
+	{"dsr get, cold frames", DSR(FRAMES_GET, FEW), SMALL, 1, COLD, 0},
+	{"dsr set", DSR(FRAMES_SET, FEW), SMALL, 1, 0, 0},
+	{"dsr set", DSR(FRAMES_SET, MANY), LARGE, 1, 0, 0},
+	{"nat get", NAT(FRAMES_GET, FEW), SMALL, 1, 0, 0},
+	{"nat get", NAT(FRAMES_GET, MANY), SMALL, 1, 0, 0},
+	{"nat get", NAT(FRAMES_GET, FEW), LARGE, 1, 0, 0},
+	{"nat get", NAT(FRAMES_GET, MANY), LARGE, 1, 0, 0},
+	{"nat get, cold frames", NAT(FRAMES_GET, FEW), SMALL, 1, COLD, 0},
+	{"nat set", NAT(FRAMES_SET, FEW), SMALL, 1, 0, 0},
+	{"nat set", NAT(FRAMES_SET, MANY), LARGE, 1, 0, 0},
+	{"nat reply", NAT(FRAMES_GET, FEW), SMALL, 1, REPLIES, 0},
+	{"nat reply", NAT(FRAMES_GET, MANY), SMALL, 1, REPLIES, 0},
+	{"nat reply", NAT(FRAMES_GET, FEW), LARGE, 1, REPLIES, 0},
+	{"nat reply", NAT(FRAMES_GET, MANY), LARGE, 1, REPLIES, 0},
+	/* What each choice costs: against "nat get", which takes the first of the row that is in. */
+	{"nat get N=3, best", NAT(FRAMES_GET, FEW), SMALL, 3, 0, KVL_CHOOSE_BEST},
+	{"nat get N=3, softmax", NAT(FRAMES_GET, FEW), SMALL, 3, 0, KVL_CHOOSE_SOFTMAX},
+	{"nat get N=3, p2c", NAT(FRAMES_GET, FEW), SMALL, 3, 0, KVL_CHOOSE_P2C},
+	{"nat get N=3, least", NAT(FRAMES_GET, FEW), SMALL, 3, 0, KVL_CHOOSE_LEAST},
+	{"nat get, guarded", NAT(FRAMES_GET, FEW), SMALL, 1, GUARDED, 0},
+	{"nat get, rules", NAT(FRAMES_GET, FEW), SMALL, 1, RULED, 0},
+	{"nat get N=3, quota and lag", NAT(FRAMES_GET, FEW), SMALL, 3, CHOOSY, 0},
+	{"nat reply, guarded", NAT(FRAMES_GET, FEW), SMALL, 1, REPLIES | GUARDED, 0},
+	{"nat reply, cold frames", NAT(FRAMES_GET, FEW), SMALL, 1, REPLIES | COLD, 0},
 };
 
 static const char usage[] = "usage: pipeline_bench [-n ROUNDS] [-j FILE] [NAME]\n"

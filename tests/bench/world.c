@@ -20,6 +20,7 @@
 struct kvl_worker *bench_worker;
 const struct kvl_root *bench_root;
 unsigned int bench_policy;
+uint8_t bench_choice;
 struct rte_mbuf *bench_mbufs[BENCH_MBUFS];
 
 static const struct kvl_placement *placement;
@@ -69,7 +70,8 @@ static void eal_begin(void)
 
 static void worker_begin(void)
 {
-	struct kvl_lane lanes[2] = {{0}, {.has_snat = {true}, .snat = {kvl_addr_from_v4(SNAT)}}};
+	struct kvl_lane lanes[2] = {
+		{.mtu = 1500}, {.mtu = 1500, .has_snat = {true}, .snat = {kvl_addr_from_v4(SNAT)}}};
 	struct kvl_worker_params params = {
 		.worker_count = 1,
 		.lcore = rte_lcore_id(),
@@ -81,6 +83,8 @@ static void worker_begin(void)
 		.lane_count = 2,
 	};
 
+	kvl_mac_parse(BENCH_LANE_MAC, lanes[0].mac);
+	kvl_mac_parse("02:00:00:00:00:d0", lanes[1].mac);
 	bench_worker = kvl_worker_new(&params);
 	if (bench_worker == NULL)
 		abort();
@@ -92,7 +96,7 @@ void bench_begin(void)
 	struct rte_mempool *pool;
 
 	eal_begin();
-	pool = kvl_pool_new("bench", 2 * BENCH_MBUFS, (int)rte_socket_id());
+	pool = kvl_pool_new("bench", 2 * BENCH_MBUFS, KVL_ROOM_MIN, (int)rte_socket_id());
 	if (pool == NULL || rte_pktmbuf_alloc_bulk(pool, bench_mbufs, BENCH_MBUFS) != 0)
 		abort();
 	worker_begin();
@@ -131,6 +135,7 @@ static struct kvl_root_node node_make(unsigned int number)
 		.snat = kvl_addr_from_v4(SNAT),
 		.port = 11211,
 		.egress = 1,
+		.payload_max = 1472,
 		.mac = {2, 0, 0, 2, number >> 8, number},
 		.source_mac = {2, 0, 0, 0, 0, 0xd0},
 		.flags = KVL_NODE_PRESENT | KVL_NODE_NEXTHOP | KVL_NODE_SNAT,
@@ -146,6 +151,7 @@ static struct kvl_root_service service_make(
 		.number = number,
 		.mode = mode,
 		.replication = replication,
+		.choice = bench_choice,
 		.timeout_ms = BENCH_TIMEOUT,
 		.placement = placement,
 	};

@@ -27,6 +27,9 @@ void bench_begin(void);
  */
 extern unsigned int bench_policy;
 
+/* Of both services, likewise: enum kvl_choice. */
+extern uint8_t bench_choice;
+
 /* A new root: both services on a ring of nodes x vnodes tokens; all nodes in, weights alike. */
 void bench_topology(unsigned int nodes, unsigned int vnodes, unsigned int replication);
 

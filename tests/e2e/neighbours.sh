@@ -14,11 +14,11 @@ id=kvl$$
 R=$id-r P=$id-p
 dir=$(mktemp -d)
 log=$dir/log
-pid=
+pid= pids=
 
 cleanup() {
 	rc=$?
-	[ -z "$pid" ] || kill "$pid" 2>/dev/null || true
+	[ -z "$pid$pids" ] || kill $pid $pids 2>/dev/null || true
 	if [ $rc != 0 ] && [ $rc != 77 ]; then
 		echo "--- log"; cat "$log"
 		ip -n "$R" -d neigh; ip -n "$R" route; ip -n "$R" -6 route
@@ -170,6 +170,45 @@ ip -n "$R" addr del 10.9.0.1/24 dev up0
 expect "10.9.0.2: no route, -, $none, gateway, from ::"
 ip -n "$R" addr add 10.9.0.7/24 dev up0
 expect "10.9.0.2: ok, up0, $mac2, on-link, from 10.9.0.7"
+
+# The kernel's own times: a MAC that changes without a word is found half a minute later, but some
+# three seconds after somebody has noticed the silence. A gateway of others stays in use meanwhile.
+ip -n "$R" link add up1 type veth peer name dn1 netns "$P"
+ip -n "$P" link set dn1 address $mac1
+ip -n "$R" addr add 10.8.0.1/24 dev up1
+ip -n "$P" addr add 10.8.0.2/24 dev dn1
+ip -n "$R" link set up1 up
+ip -n "$P" link set dn1 up
+ip -n "$R" route add 10.60.0.0/16 via 10.8.0.2
+ip netns exec "$R" "$watch" 10.8.0.2 10.60.0.1 >"$dir/silence" &
+silence=$!
+pids="$silence"
+found() { # ADDRESS MAC: is it the last that was said of it
+	grep "^$1:" "$dir/silence" | tail -n 1 | grep -q ": ok, up1, $2,"
+}
+until_true found 10.8.0.2 $mac1
+until_true found 10.60.0.1 $mac1
+kill -USR1 "$silence" # nothing is wrong: nothing changes, and the entry stays managed
+sleep 1.2
+[ "$(grep -c '^10.8.0.2: ok' "$dir/silence")" = 1 ] || { echo "a sound entry was given up"; exit 1; }
+ip -n "$R" -d neigh show 10.8.0.2 | grep -q managed || { echo "no longer managed"; exit 1; }
+sleep $((($(sed -n 's/^#define KVL_HOLD_RENEW_MS //p' "$(dirname "$0")/../../ctrl/core/neigh_hold.h") / 1000)))
+ip -n "$P" link set dn1 address $mac2
+sleep 1
+found 10.8.0.2 $mac1 || { echo "found before anybody looked: the test shows nothing"; exit 1; }
+began=$(date +%s%N)
+kill -USR1 "$silence"
+until_true found 10.8.0.2 $mac2
+until_true found 10.60.0.1 $mac2
+took=$((($(date +%s%N) - began) / 1000000))
+echo "a new MAC was found $took ms after the silence was noticed"
+[ $took -lt 4500 ] || exit 1
+ip -n "$R" -d neigh show 10.8.0.2 | grep -q managed || { echo "no longer managed"; exit 1; }
+kill "$silence"
+wait "$silence"
+[ -z "$(ip -n "$R" neigh show 10.8.0.2)" ] || { echo "our entry was left behind"; exit 1; }
+ip -n "$R" link del up1
+pids=
 
 # More events at once than a socket holds: all is asked about again.
 kill -STOP "$pid"

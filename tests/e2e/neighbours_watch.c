@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Watches the addresses given as arguments and prints a line for each hop at the start and after
- * each change, then an empty line. neighbours.sh reads them. Ends on SIGTERM and SIGINT.
+ * each change, then an empty line. neighbours.sh reads them. SIGUSR1: none of them answers, look
+ * again. Ends on SIGTERM and SIGINT.
  */
 #include <net/if.h>
 #include <signal.h>
@@ -39,6 +40,12 @@ static void print_all(void *ctx)
 	fflush(stdout);
 }
 
+static void on_silence(evutil_socket_t fd, short what, void *ctx)
+{
+	for (size_t i = 0; i < count; i++)
+		kvl_neighbours_renew(neighbours, &addrs[i]);
+}
+
 static void on_signal(evutil_socket_t fd, short what, void *ctx)
 {
 	event_base_loopbreak(ctx);
@@ -49,6 +56,7 @@ int main(int argc, char **argv)
 	struct event_base *base = event_base_new();
 	struct event *term = evsignal_new(base, SIGTERM, on_signal, base);
 	struct event *intr = evsignal_new(base, SIGINT, on_signal, base);
+	struct event *silence = evsignal_new(base, SIGUSR1, on_silence, NULL);
 
 	for (int i = 1; i < argc && count < ADDRS_MAX; i++) {
 		if (kvl_addr_parse(argv[i], &addrs[count++]) < 0) {
@@ -64,10 +72,12 @@ int main(int argc, char **argv)
 	print_all(NULL);
 	event_add(term, NULL);
 	event_add(intr, NULL);
+	event_add(silence, NULL);
 	event_base_dispatch(base);
 	kvl_neighbours_free(neighbours);
 	event_free(term);
 	event_free(intr);
+	event_free(silence);
 	event_base_free(base);
 	return 0;
 }
