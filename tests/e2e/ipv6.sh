@@ -72,6 +72,15 @@ for vip in ("fd01::100", "10.1.0.100"):
 PY
 check "they took it" test "$(ctl stats --json | field 'r["slow_path"]["forwarded"] >= 32')" = True
 
+check "and those with a destination option" client python3 - <<'PY'
+import socket
+from kvclient import Client
+c = Client("fd01::100")
+c.sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_DSTOPTS, b"\x00\x00\x01\x04\x00\x00\x00\x00")
+c.expect("set opt 0 0 2\r\nhi\r\n", "STORED\r\n")
+c.expect("get opt\r\n", "VALUE opt 0 2\r\nhi\r\nEND\r\n")
+PY
+
 check "dsr over IPv6, to nodes known by either family" client python3 - <<'PY'
 from kvclient import Client
 

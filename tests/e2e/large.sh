@@ -33,6 +33,20 @@ PY
 check "and counted" \
 	test "$(ctl stats --json | field '(r["slow_path"]["answered"], r["slow_path"]["drop_silent"])')" = "(3, 2)"
 
+# What carries IP options goes the same way, whatever its size.
+before=$(ctl stats --json | field 'r["slow_path"]["forwarded"]')
+check "requests with IP options are served" client python3 - <<'PY'
+import socket
+from kvclient import Client
+c = Client("10.1.0.100")
+c.sock.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, b"\x01\x01\x01\x00")
+c.expect("set opt 0 0 2\r\nhi\r\n", "STORED\r\n")
+c.expect("get opt\r\n", "VALUE opt 0 2\r\nhi\r\nEND\r\n")
+c.expect("bad\r\n", "ERROR\r\n")
+PY
+check "by the slow path" \
+	test "$(ctl stats --json | field 'r["slow_path"]["forwarded"]')" = $((before + 2))
+
 # The same key, small and large, meets on one node.
 check "small and large agree on the node" client python3 - <<'PY'
 from kvclient import Client
