@@ -55,6 +55,7 @@ router_ready
 check "requests after kill -9 and restart" request
 interfaces_live "after the restart"
 
+check "in = out + drops + held" conserved
 stop router TERM
 check "nothing is attached after a stop" test -z "$(on router ip -o link show | grep -o 'prog/xdp' || true)$(
 	on router tc filter show dev front ingress 2>/dev/null || true)"

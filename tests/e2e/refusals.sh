@@ -97,6 +97,7 @@ edit 's/poll: adaptive/poll: adaptive\n  hugepages: "off"/'
 router_start
 check "it runs without hugepages" wait_until 20 eligible_is 2
 check "and serves" test "$(client "$KVLOAD" -p -t 1 -r 1000 $VIP 11211 | field '(r["sent"] - r["answered"], r["wrong"], r["errors"])')" = "(0, 0, 0)"
+check "in = out + drops + held" conserved
 stop router
 cp "$RUN/good.yaml" "$CONFIG"
 edit 's/poll: adaptive/poll: adaptive\n  mbufs: 262144\n  pending_slots: 1048576/'
