@@ -62,6 +62,9 @@ uint32_t kvl_retry_keep_part(struct kvl_worker *w, const struct kvl_root_service
 	if (!(part->request_flags & KVL_REQ_IDEMPOTENT) || part->kind != KVL_KIND_READ)
 		return 0;
 	part->tries = tries_begin(w, service, part->request_flags, part->value_len, s->node);
+	/* Of a datagram all has one time; what was asked of it before has used some. */
+	part->tries.timeout_ms = RTE_MIN(
+		service->timeout_ms, kvl_merge_at(&w->merges, s->merge)->deadline - w->tick);
 	s->flags |= KVL_SLOT_RETRY;
 	return wait_ticks(w, node);
 }

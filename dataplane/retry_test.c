@@ -260,6 +260,53 @@ static void parts_are_asked_again(void **state)
 	world_check_conservation();
 }
 
+/* What of a datagram is told at the latest: when the time of all of it is up. */
+static void told_in_time(unsigned int left)
+{
+	struct rte_mbuf *m;
+
+	for (unsigned int ms = 0; ms < left; ms++) {
+		world_wait(0, 1);
+		while ((m = world_sent(0, 1)) != NULL)
+			rte_pktmbuf_free(m);
+	}
+	m = world_sent(0, 0);
+	assert_non_null(m);
+	rte_pktmbuf_free(m);
+	assert_int_equal(world_workers[0]->merges.merges_used, 0);
+	assert_int_equal(world_workers[0]->pending.free_count, world_workers[0]->pending.size);
+	world_check_conservation();
+}
+
+static void parts_keep_to_the_time_of_the_datagram(void **state)
+{
+	struct packet in = get;
+
+	world_rules[0] = "long:";
+	world_terms[0].timeout_ms = 10 * WORLD_TIMEOUT;
+	world_service.policy = KVL_POLICY_RULES;
+	world_publish();
+	in.payload = "get a long:b\r\n";
+	world_run(0, 0, &in, 1);
+	told_in_time(WORLD_TIMEOUT + 4);
+}
+
+static void later_waves_keep_to_the_time_of_the_datagram(void **state)
+{
+	struct packet in = get, r;
+	struct tried t;
+
+	in.payload = "set k 0 0 1\r\nx\r\nget k\r\n";
+	world_run(0, 0, &in, 1);
+	next_try(&t);
+	world_wait(0, WORLD_TIMEOUT / 2);
+	r = reply(&t);
+	r.payload = "STORED\r\n";
+	world_run(0, 1, &r, 1);
+	rte_pktmbuf_free(world_sent(0, 0));
+	told_in_time(WORLD_TIMEOUT / 2 + 4);
+}
+
 /* What a client has of one node's value is not followed by another's. */
 static void a_reply_that_has_begun_is_waited_for(void **state)
 {
@@ -292,6 +339,8 @@ int main(void)
 		cmocka_unit_test_setup(nobody_else_to_ask, begin),
 		cmocka_unit_test_setup(reads_with_a_token_keep_to_one_node, begin),
 		cmocka_unit_test_setup(parts_are_asked_again, begin),
+		cmocka_unit_test_setup(parts_keep_to_the_time_of_the_datagram, begin),
+		cmocka_unit_test_setup(later_waves_keep_to_the_time_of_the_datagram, begin),
 		cmocka_unit_test_setup(a_reply_that_has_begun_is_waited_for, begin),
 	};
 

@@ -57,7 +57,8 @@ enum kvl_part_flag {
 
 struct kvl_tries {
 	uint32_t began; /* tick */
-	/* As the service, or the rule of its key, had them when it came. */
+	/* As the service, or the rule of its key, had them when it came; of a part no more time
+	 * than its datagram has left. */
 	uint32_t timeout_ms;
 	uint32_t lag; /* versions that a replica may lag by the client's word; KVL_LAG_ANY */
 	uint8_t retries;
