@@ -262,9 +262,34 @@ static inline bool checksum_is_wrong(const struct kvl_packet *p, bool v6)
 	       != 0xffff;
 }
 
+/*
+ * What no host has as its own address (RFC 1122, 3.2.1.3; RFC 4291, 2.5 and 2.7), by IP or by MAC:
+ * replies go back the way requests come, so one forged request would have them sent to all on the
+ * segment. A memcached's kernel takes no such packet either.
+ */
+static inline bool source_is_nobodys(const struct kvl_packet *p, bool v6)
+{
+	const uint8_t *from =
+		v6 ? kvl_packet_ipv6(p)->src_addr : (const uint8_t *)&kvl_packet_ipv4(p)->src_addr;
+	struct kvl_addr address;
+
+	if (kvl_packet_ether(p)->src_addr.addr_bytes[0] & 1)
+		return true;
+	if (!v6)
+		return from[0] == 0 || from[0] == 127 || from[0] >> 4 == 0xe
+		       || kvl_packet_ipv4(p)->src_addr == UINT32_MAX;
+	address = kvl_addr_from_v6(from);
+	return from[0] == 0xff
+	       || (kvl_addr_high(&address) == 0
+		       && rte_be_to_cpu_64(kvl_addr_low(&address))
+				  <= 1); /* loopback, unspecified */
+}
+
 static inline enum kvl_drop request_check(const struct kvl_worker *w, const struct kvl_root *root,
 	const struct kvl_packet *p, bool v6)
 {
+	if (unlikely(source_is_nobodys(p, v6)))
+		return KVL_DROP_SOURCE;
 	if (unlikely(source_is_server(w, root, p, v6)))
 		return KVL_DROP_REFLECTION;
 	return unlikely(checksum_is_wrong(p, v6)) ? KVL_DROP_CHECKSUM : KVL_DROP_COUNT;

@@ -34,7 +34,8 @@
 	X(KVL_DROP_CHECKSUM, "checksum") /* the NIC says so; otherwise the receiver's business */  \
 	X(KVL_DROP_PORT_ZERO, "port_zero") /* source port 0: nobody to answer */                   \
 	X(KVL_DROP_REFLECTION,                                                                     \
-		"reflection") /* source is a server's port: it would run the answer */             \
+		"reflection")        /* source is a server's port: it would run the answer */      \
+	X(KVL_DROP_SOURCE, "source") /* no host's address: the answer would be everybody's */      \
 	X(KVL_DROP_CLIENT_DENIED, "client_denied") /* not in the service's list of clients */      \
 	X(KVL_DROP_CLIENT_RATE, "client_rate")     /* this address has asked too often */          \
 	X(KVL_DROP_AMPLIFICATION,                                                                  \
