@@ -89,6 +89,8 @@ static __attribute__((cold, noinline)) unsigned int reply_other(
 	/* An earlier datagram of this very burst may have completed the reply. */
 	if (!(s->flags & KVL_SLOT_ACTIVE))
 		return KVL_DROP_REPLY_LATE;
+	if (kvl_packet_is_damaged(p, p->v6))
+		return KVL_DROP_CHECKSUM;
 	why = datagram_account(w, p, s, &whole);
 	if (why != KVL_DROP_COUNT)
 		return why;

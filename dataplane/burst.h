@@ -149,6 +149,36 @@ static inline struct kvl_addr kvl_packet_destination(const struct kvl_packet *p,
 		  : kvl_addr_from_v4(kvl_packet_ipv4(p)->dst_addr);
 }
 
+/* IPv6 has no datagram without a checksum (RFC 8200, 8.1). */
+static inline bool kvl_packet_lacks_checksum(const struct kvl_packet *p, bool v6)
+{
+	return v6 && kvl_packet_udp(p)->dgram_cksum == 0;
+}
+
+/* Of what UDP's own length covers, which IP's may exceed: a receiver cuts off the rest. */
+static inline uint16_t kvl_packet_sum(const struct kvl_packet *p, bool v6)
+{
+	const struct rte_udp_hdr *udp = kvl_packet_udp(p);
+	const size_t addresses = 2 * (v6 ? sizeof(struct kvl_addr) : sizeof(rte_be32_t));
+	uint32_t sum = __rte_raw_cksum(p->udp - addresses, addresses, 0);
+
+	sum += RTE_BE16(IPPROTO_UDP) + udp->dgram_len;
+	return __rte_raw_cksum_reduce(__rte_raw_cksum(udp, sizeof(*udp) + p->payload_len, sum));
+}
+
+/*
+ * Whether the checksum says so, where neither NIC nor kernel has looked at it. What is only passed on
+ * keeps a wrong one, which its receiver finds; what is taken apart would get a right one.
+ */
+static inline bool kvl_packet_is_damaged(const struct kvl_packet *p, bool v6)
+{
+	if (kvl_packet_udp(p)->dgram_cksum == 0)
+		return kvl_packet_lacks_checksum(p, v6);
+	if ((p->mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) != RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN)
+		return false;
+	return kvl_packet_sum(p, v6) != 0xffff;
+}
+
 /* Puts p->vlan's tag (back) before the EtherType; false: there is no room. */
 bool kvl_packet_tag_insert(struct kvl_packet *p);
 

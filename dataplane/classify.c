@@ -245,21 +245,12 @@ static inline bool source_is_server(const struct kvl_worker *w, const struct kvl
 /*
  * Where neither NIC nor kernel has looked at the checksum, as with AF_XDP, it is looked at here: the
  * node's kernel would drop a bad one, and the node be charged with its silence. dsr has no such
- * account to keep. IPv6 has none without a checksum (RFC 8200, 8.1).
+ * account to keep.
  */
-static inline bool checksum_is_wrong(const struct kvl_packet *p, bool v6)
+static inline bool request_is_damaged(const struct kvl_packet *p, bool v6)
 {
-	const struct rte_udp_hdr *udp = kvl_packet_udp(p);
-
-	if (udp->dgram_cksum == 0)
-		return v6;
-	if ((p->mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) != RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN
-		|| p->service->mode != KVL_MODE_NAT)
-		return false;
-	/* Over a datagram with its checksum in it a right one comes to 0, which is given as 0xffff. */
-	return (v6 ? rte_ipv6_udptcp_cksum(kvl_packet_ipv6(p), udp)
-		   : rte_ipv4_udptcp_cksum(kvl_packet_ipv4(p), udp))
-	       != 0xffff;
+	return p->service->mode == KVL_MODE_NAT ? kvl_packet_is_damaged(p, v6)
+						: kvl_packet_lacks_checksum(p, v6);
 }
 
 /*
@@ -292,7 +283,7 @@ static inline enum kvl_drop request_check(const struct kvl_worker *w, const stru
 		return KVL_DROP_SOURCE;
 	if (unlikely(source_is_server(w, root, p, v6)))
 		return KVL_DROP_REFLECTION;
-	return unlikely(checksum_is_wrong(p, v6)) ? KVL_DROP_CHECKSUM : KVL_DROP_COUNT;
+	return unlikely(request_is_damaged(p, v6)) ? KVL_DROP_CHECKSUM : KVL_DROP_COUNT;
 }
 
 static inline const struct kvl_root_service *service_find(
@@ -361,6 +352,8 @@ static __rte_always_inline enum kvl_drop datagram_sort(struct kvl_worker *w,
 	if (unlikely(why != KVL_DROP_COUNT))
 		return why;
 	if (p->service == NULL) {
+		if (unlikely(kvl_packet_lacks_checksum(p, v6)))
+			return KVL_DROP_CHECKSUM;
 		kvl_list_add(&b->replies, p);
 		return KVL_DROP_COUNT;
 	}

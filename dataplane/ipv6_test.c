@@ -128,6 +128,25 @@ static void test_there_and_back(void **state)
 	assert_int_equal(world_workers[0]->counters.pending, 0);
 }
 
+/* Over IPv6 there is none without: one is not made up for it, nor does it go on as IPv4's may. */
+static void test_reply_without_checksum(void **state)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct ways ways = {.client_v6 = i == 0, .node_v6 = true};
+		struct packet r;
+		struct asked a;
+
+		nodes_set(ways);
+		ask(request(ways, "get k\r\n"), ways, &a);
+		r = reply(&a, "END\r\n");
+		r.no_udp_checksum = true;
+		world_run(0, 1, &r, 1);
+		assert_null(world_sent(0, 0));
+		assert_int_equal(DROPS(KVL_DROP_CHECKSUM), i + 1);
+	}
+	world_check_conservation();
+}
+
 /* The class of service passes, an odd payload is summed, a tag comes back, padding goes. */
 static void test_odd_lengths_tags_and_classes(void **state)
 {
@@ -329,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_there_and_back, world_reset),
+		cmocka_unit_test_setup(test_reply_without_checksum, world_reset),
 		cmocka_unit_test_setup(test_odd_lengths_tags_and_classes, world_reset),
 		cmocka_unit_test_setup(test_checksum_of_ipv4_may_be_missing, world_reset),
 		cmocka_unit_test_setup(test_faults, world_reset),

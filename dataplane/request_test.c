@@ -101,6 +101,19 @@ static void nat_keeps_what_is_not_its_business(void **state)
 	nat_check(p);
 }
 
+/* A receiver goes by UDP's length, and so does the checksum. */
+static void nat_takes_bytes_behind_the_datagram(void **state)
+{
+	struct packet p = request("get somekey\r\n");
+
+	p.pad = 5;
+	p.ip_length_add = 5;
+	nat_check(p);
+	p.udp_checksum_add = 1;
+	world_run(0, 0, &p, 1);
+	assert_int_equal(world_workers[0]->counters.drops[KVL_DROP_CHECKSUM], 1);
+}
+
 static uint16_t checksum_at_node(void **state, const uint8_t word[2])
 {
 	char payload[] = "set somekey 0 0 3\r\nv..\r\n";
@@ -296,6 +309,7 @@ int main(void)
 		cmocka_unit_test_setup(nat_rewrites_every_field, world_reset),
 		cmocka_unit_test_setup(writes_are_counted, world_reset),
 		cmocka_unit_test_setup(nat_keeps_what_is_not_its_business, world_reset),
+		cmocka_unit_test_setup(nat_takes_bytes_behind_the_datagram, world_reset),
 		cmocka_unit_test_setup(nat_never_makes_a_zero_checksum, world_reset),
 		cmocka_unit_test_setup(dsr_changes_macs_and_ttl_only, world_reset),
 		cmocka_unit_test_setup(bad_requests_are_answered, world_reset),

@@ -185,6 +185,35 @@ static void nodes_are_not_believed(void **state)
 	all_is_done();
 }
 
+/* The message would give wrong bytes a right checksum. */
+static void damaged_reply_is_not_merged(void **state)
+{
+	char from[32], to[32];
+	struct packet r = {.from_mac = "02:00:00:00:02:01",
+		.to_mac = LANE1_MAC,
+		.from = from,
+		.to = to,
+		.payload = "VALUE a 0 1\r\nx\r\nEND\r\n",
+		.udp_checksum_add = 1};
+	const struct asked *a;
+
+	ask("get a b\r\n");
+	a = asked_of("get a\r\n");
+	snprintf(from, sizeof(from), "10.2.0.%u:11211", a->node);
+	snprintf(to, sizeof(to), SNAT ":%u", a->wire.port);
+	r.id = a->wire.id;
+	world_run(0, 1, &r, 1);
+	assert_int_equal(COUNTER(drops)[KVL_DROP_CHECKSUM], 1);
+	reply("get b\r\n", "END\r\n");
+	client_gets_nothing();
+	/* Without one it may come over IPv4, and passes. */
+	r.udp_checksum_add = 0;
+	r.no_udp_checksum = true;
+	world_run(0, 1, &r, 1);
+	client_gets("VALUE a 0 1\r\nx\r\nEND\r\n");
+	all_is_done();
+}
+
 static void no_node_is_a_miss(void **state)
 {
 	memset(world_weights, 0, sizeof(world_weights));
@@ -274,6 +303,7 @@ int main(void)
 		cmocka_unit_test_setup(silent_node_is_a_miss, world_reset),
 		cmocka_unit_test_setup(silent_node_is_an_error_by_policy, world_reset),
 		cmocka_unit_test_setup(nodes_are_not_believed, world_reset),
+		cmocka_unit_test_setup(damaged_reply_is_not_merged, world_reset),
 		cmocka_unit_test_setup(no_node_is_a_miss, world_reset),
 		cmocka_unit_test_setup(tagged_client_gets_tagged_message, world_reset),
 		cmocka_unit_test_setup(dsr_goes_whole_or_not_at_all, world_reset),
