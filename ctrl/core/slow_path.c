@@ -117,6 +117,23 @@ static void answer(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *c
 	datagram_send(s, fd, client, n);
 }
 
+/* A request has ended without a reply: its client is told, as on the fast path. */
+static void unanswered(struct kvl_slow_path *s, const struct kvl_slow_request *r)
+{
+	const enum kvl_verdict why = r->heard ? KVL_REQUEST_REPLY_HUGE : KVL_REQUEST_NO_REPLY;
+	const struct kvl_frame frame = {.id = r->client_id, .total = rte_cpu_to_be_16(1)};
+	size_t len;
+
+	if (r->quiet || r->seen.total != 0)
+		return;
+	memcpy(s->datagram, &frame, sizeof(frame));
+	len = KVL_FRAME_LEN + kvl_echo_answer(why, &r->echo, s->datagram + KVL_FRAME_LEN);
+	if (!bytes_check(s, &r->client, r->service, &r->terms, len))
+		return;
+	count(&s->counters.told);
+	datagram_send(s, r->service_fd, &r->client, len);
+}
+
 /* Under a fresh id, to the node; the client's own id comes back with the reply. */
 static void request_forward(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *client,
 	const struct kvl_root_service *service, const struct kvl_root_node *node,
@@ -135,6 +152,7 @@ static void request_forward(struct kvl_slow_path *s, int fd, const struct kvl_en
 	r->service_fd = fd;
 	r->client = *client;
 	r->client_id = frame->id;
+	r->echo = kvl_command_echo(request, s->datagram + KVL_FRAME_LEN);
 	r->service = s->service;
 	r->terms = s->terms;
 	/* As on the fast path: errors of a quiet request come at once or not at all. */
@@ -146,6 +164,7 @@ static void request_forward(struct kvl_slow_path *s, int fd, const struct kvl_en
 	frame->id = rte_cpu_to_be_16(id);
 	if (!datagram_send(s, s->node_fds[kvl_addr_family(&node->address)], &r->asked, len)) {
 		count(&s->counters.drop_send);
+		unanswered(s, r);
 		kvl_slow_table_release(&s->table, r);
 		return;
 	}
@@ -260,6 +279,7 @@ static void reply_take(struct kvl_slow_path *s, const struct kvl_endpoint *from,
 		return;
 	}
 	seen = kvl_sequences_add(&r->seen, &s->table.sequences, reply.sequence, reply.total);
+	r->heard |= seen == KVL_SEQUENCE_TOTAL;
 	if (seen == KVL_SEQUENCE_DUPLICATE || seen == KVL_SEQUENCE_TOTAL) {
 		count(seen == KVL_SEQUENCE_DUPLICATE ? &s->counters.drop_reply_duplicate
 						     : &s->counters.drop_reply_total);
@@ -302,6 +322,7 @@ static void expire(evutil_socket_t fd, short what, void *arg)
 		if (!r->active || r->deadline_ms > now)
 			continue;
 		count(r->quiet ? &s->counters.quiet_expired : &s->counters.timeouts);
+		unanswered(s, r);
 		kvl_slow_table_release(&s->table, r);
 	}
 }

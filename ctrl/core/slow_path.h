@@ -20,7 +20,7 @@
  *	received = forwarded + answered + drops of requests
  *	replies in = replies + drops of replies
  *
- * (drop_amplification is of either.) A client address has here what it may have of one more worker.
+ * (drop_amplification is of either, and of what is told.) A client address has here what it may have of one more worker.
  */
 #define KVL_SLOW_IN_FLIGHT 1024
 #define KVL_SLOW_QUIET_MS  250 /* how long a quiet request keeps its place, at most */
@@ -31,6 +31,7 @@
 	X(answered) /* refused with an error */                                                      \
 	X(replies)  /* datagrams passed to clients */                                                \
 	X(timeouts)                                                                                  \
+	X(told) /* of timeouts: the client was told that its node did not answer */                  \
 	X(quiet_expired)                                                                             \
 	X(drop_silent)        /* requests that may not be answered: frame faults, noreply */         \
 	X(drop_no_service)    /* came for a service that has just gone */                            \
@@ -38,7 +39,7 @@
 	X(drop_client_rate)   /* it has asked too often */                                           \
 	X(drop_amplification) /* a reply or answer: more than may be sent there */                   \
 	X(drop_reflection) /* the source is a node's or a service's port: it would run the answer */ \
-	X(drop_send)       /* the kernel did not take it: no route, no buffers */                    \
+	X(drop_send)       /* the kernel did not take it: no route, no buffers; told as well */      \
 	X(drop_reply_frame)                                                                          \
 	X(drop_reply_late)                                                                           \
 	X(drop_reply_source)                                                                         \

@@ -7,6 +7,7 @@
 #include "ctrl/core/slow_path.h"
 #include "dataplane/track/client_table.h"
 #include "dataplane/track/sequences.h"
+#include "lib/proto/request.h"
 
 /*
  * The slow path's requests in flight, by the request id that the node sees. Ids are given in
@@ -17,6 +18,7 @@
 
 struct kvl_slow_request {
 	bool active, quiet;
+	bool heard;         /* the node has answered, but with more than can be passed on */
 	int service_fd;     /* the client's datagram came by it, and the reply leaves by it */
 	uint16_t client_id; /* network order */
 	uint16_t node;
@@ -25,6 +27,7 @@ struct kvl_slow_request {
 	uint64_t deadline_ms;
 	struct kvl_endpoint client, asked;
 	struct kvl_sequences seen;
+	struct kvl_echo echo; /* for an error, as long as nothing of the reply has passed */
 };
 
 struct kvl_slow_table {

@@ -60,14 +60,26 @@ PY
 
 # A node that hangs: its large sets time out and are let go; late replies meet nobody.
 kill -STOP "${PIDS[n1]}" "${PIDS[n2]}" "${PIDS[n3]}" "${PIDS[n4]}" "${PIDS[n5]}" "${PIDS[n6]}"
-client python3 - <<'PY'
-from kvclient import Client
-c = Client("10.1.0.100")
-for i in range(30):
-    c.send("set hang%d 0 0 3000\r\n%s\r\n" % (i, "h" * 3000))
+check "their clients are told, but for who wants silence" client python3 - <<'PY'
+from kvclient import SETQ, SET, Client, stored, unpack
+c = Client("10.1.0.100", timeout=4)
+sent = [c.send("set hang%d 0 0 3000\r\n%s\r\n" % (i, "h" * 3000)) for i in range(29)]
+binary = c.send(stored(SET, "hangb", "h" * 3000, opaque=0x01020304))
+silent = [c.send("set hangq 0 0 3000 noreply\r\n%s\r\n" % ("h" * 3000)),
+          c.send(stored(SETQ, "hangq", "h" * 3000))]
+told = {}
+while len(told) < 30:
+    data = c.sock.recv(65536)
+    told[int.from_bytes(data[:2], "big")] = data
+for ident in sent:
+    assert told[ident][2:] == b"\0\0\0\1\0\0SERVER_ERROR node did not answer\r\n", told[ident]
+opcode, status, opaque = unpack(told[binary][8:])[:3]
+assert (opcode, status, opaque) == (SET, 0x86, 0x01020304)
+assert not set(silent) & set(told)
 PY
 slow_is() { [ "$(ctl stats --json | field "r['slow_path']['$1'] >= $2")" = True ]; }
 check "they are counted as timeouts" wait_until 5 slow_is timeouts 30
+check "and as told" test "$(ctl stats --json | field 'r["slow_path"]["told"]')" = 30
 kill -CONT "${PIDS[n1]}" "${PIDS[n2]}" "${PIDS[n3]}" "${PIDS[n4]}" "${PIDS[n5]}" "${PIDS[n6]}"
 check "their replies as late" wait_until 5 slow_is drop_reply_late 30
 check "all are accounted for" test "$(ctl stats --json | field \
