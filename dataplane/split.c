@@ -53,7 +53,7 @@ static void split_nat(struct kvl_worker *w, struct kvl_burst *b, struct kvl_pack
 /* The node of a key where there is no choice: the first of its row that is in. KVL_NODE_NONE with
  * p->verdict, when its tenant is over quota. */
 static uint16_t key_node(struct kvl_worker *w, const struct kvl_root *root, struct kvl_packet *p,
-	const uint8_t *key, size_t len)
+	unsigned int class, const uint8_t *key, size_t len)
 {
 	const struct kvl_root_service *s = p->service;
 	uint64_t hash;
@@ -67,13 +67,13 @@ static uint16_t key_node(struct kvl_worker *w, const struct kvl_root *root, stru
 	hash = kvl_service_hash(s, key, len);
 	return kvl_draw_first(
 		kvl_placement_row(s->placement, kvl_placement_find(s->placement, hash)),
-		kvl_root_weights(root, 0))
+		kvl_root_weights(root, class))
 		.node;
 }
 
 /* The node of a good command's keys, when it is the same for all (or NONE so far: any). */
 static bool command_node(struct kvl_worker *w, const struct kvl_root *root, struct kvl_packet *p,
-	const struct kvl_command *c, uint16_t *node)
+	unsigned int class, const struct kvl_command *c, uint16_t *node)
 {
 	const uint8_t *payload = kvl_packet_payload(p);
 	uint8_t scratch[KVL_KEY_MAX];
@@ -92,12 +92,27 @@ static bool command_node(struct kvl_worker *w, const struct kvl_root *root, stru
 		r.key_off = k.off;
 		r.key_len = k.len;
 		key = kvl_request_key(payload, &r, scratch, &len);
-		n = key_node(w, root, p, key, len);
+		n = key_node(w, root, p, class, key, len);
 		if (n == KVL_NODE_NONE || (*node != KVL_NODE_NONE && n != *node))
 			return false;
 		*node = n;
 	} while (c->verdict == KVL_REQUEST_MULTI_KEY);
 	return true;
+}
+
+/* What takes all of the datagram must take writes when there is one in it. */
+static unsigned int datagram_class(const struct kvl_packet *p)
+{
+	struct kvl_packet one = {.service = p->service};
+	size_t at = KVL_FRAME_LEN;
+	struct kvl_command c;
+	unsigned int class = 0;
+
+	while (kvl_command_next(kvl_packet_payload(p), p->payload_len, &at, &c)) {
+		one.request = c.request;
+		class |= kvl_write_class(&one) & KVL_CLASS_WRITE;
+	}
+	return class;
 }
 
 /*
@@ -108,6 +123,7 @@ static void split_dsr(struct kvl_worker *w, const struct kvl_root *root, struct 
 	struct kvl_packet *p)
 {
 	const uint8_t *payload = kvl_packet_payload(p);
+	const unsigned int class = datagram_class(p);
 	uint16_t node = KVL_NODE_NONE;
 	size_t at = KVL_FRAME_LEN;
 	struct kvl_command c;
@@ -116,7 +132,7 @@ static void split_dsr(struct kvl_worker *w, const struct kvl_root *root, struct 
 	while (good && kvl_command_next(payload, p->payload_len, &at, &c))
 		good = (c.verdict == KVL_REQUEST_KEYLESS && c.request.op == KVL_OP_MN)
 		       || ((c.verdict == KVL_REQUEST_OK || c.verdict == KVL_REQUEST_MULTI_KEY)
-			       && command_node(w, root, p, &c, &node));
+			       && command_node(w, root, p, class, &c, &node));
 	if (!good || at != p->payload_len || node == KVL_NODE_NONE) {
 		kvl_list_add(&b->answers, p);
 		return;

@@ -291,6 +291,38 @@ static void dsr_goes_whole_or_not_at_all(void **state)
 	all_is_done();
 }
 
+/* Number of the node that takes the whole datagram. */
+static unsigned int dsr_node(const char *payload)
+{
+	const struct packet in = {.from_mac = CLIENT_MAC,
+		.to_mac = LANE0_MAC,
+		.from = CLIENT,
+		.to = DSR_VIP,
+		.id = 7,
+		.payload = payload};
+	struct rte_mbuf *mbuf;
+	unsigned int node;
+
+	world_run(0, 0, &in, 1);
+	mbuf = world_sent(0, 1);
+	assert_non_null(mbuf);
+	node = rte_pktmbuf_mtod(mbuf, struct rte_ether_addr *)->addr_bytes[5];
+	rte_pktmbuf_free(mbuf);
+	return node;
+}
+
+static void dsr_writes_pass_a_read_only_node_by(void **state)
+{
+	const unsigned int node = dsr_node("get a a\r\n");
+
+	assert_int_equal(dsr_node("get a\r\nset a 0 0 1\r\nx\r\n"), node);
+	world_read_only[node - 1] = true;
+	world_publish();
+	assert_int_equal(dsr_node("get a a\r\n"), node);
+	assert_int_not_equal(dsr_node("get a\r\nset a 0 0 1\r\nx\r\n"), node);
+	all_is_done();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +339,7 @@ int main(void)
 		cmocka_unit_test_setup(no_node_is_a_miss, world_reset),
 		cmocka_unit_test_setup(tagged_client_gets_tagged_message, world_reset),
 		cmocka_unit_test_setup(dsr_goes_whole_or_not_at_all, world_reset),
+		cmocka_unit_test_setup(dsr_writes_pass_a_read_only_node_by, world_reset),
 	};
 
 	return cmocka_run_group_tests_name("dataplane/split", tests, world_begin, world_end);
