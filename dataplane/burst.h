@@ -224,11 +224,18 @@ struct kvl_draw kvl_choose_node(
 struct kvl_draw kvl_choose_read(
 	struct kvl_worker *w, const uint16_t *weights, const struct kvl_packet *p);
 
-/* The request's class as far as writes are concerned. */
-static inline unsigned int kvl_write_class(const struct kvl_request *req)
+/*
+ * The request's class as far as writes are concerned. A read with a cas token is one when there are
+ * several holders: its first holder may take no writes, and the cas will go to another. A lone holder
+ * that takes none still has the value.
+ */
+static inline unsigned int kvl_write_class(const struct kvl_packet *p)
 {
-	return (req->kind == KVL_KIND_WRITE ? KVL_CLASS_WRITE : 0)
-	       | (req->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0);
+	const bool writes = p->request.kind == KVL_KIND_WRITE
+			    || (p->request.kind == KVL_KIND_TOKEN && p->service->replication > 1);
+
+	return (writes ? KVL_CLASS_WRITE : 0)
+	       | (p->request.value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0);
 }
 
 /* The service whose terms a key has, by the prefix rules of its service (KVL_POLICY_RULES). */

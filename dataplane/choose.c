@@ -46,7 +46,7 @@ static struct kvl_draw candidate_draw(
 	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
 {
 	if (p->request.kind != KVL_KIND_READ)
-		return kvl_draw_first(p->row, kvl_root_weights(root, kvl_write_class(&p->request)));
+		return kvl_draw_first(p->row, kvl_root_weights(root, kvl_write_class(p)));
 	if (p->service->replication == 1)
 		return kvl_draw_first(p->row, kvl_root_weights(root, 0));
 	return kvl_choose_read(w, kvl_root_weights(root, 0), p);

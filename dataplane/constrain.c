@@ -150,8 +150,7 @@ static struct kvl_draw constrained_draw(struct kvl_worker *w, const struct kvl_r
 	const struct terms *t, const struct kvl_packet *p, enum kvl_verdict *why)
 {
 	if (p->request.kind != KVL_KIND_READ)
-		return listed_draw(
-			w, t, p, kvl_root_weights(root, kvl_write_class(&p->request)), 1, why);
+		return listed_draw(w, t, p, kvl_root_weights(root, kvl_write_class(p)), 1, why);
 	if (t->strong) /* where a write goes */
 		return listed_draw(w, t, p, kvl_root_weights(root, KVL_CLASS_WRITE), 1, why);
 	if (p->service->replication == 1)

@@ -219,6 +219,42 @@ static void reads_with_a_token_keep_to_one_node(void **state)
 	world_check_conservation();
 }
 
+/*
+ * Also when the first holder takes no writes: its token would name nothing where the cas goes, or by
+ * chance another value. Of one holder alone it is the reads that matter.
+ */
+static void reads_with_a_token_go_where_the_cas_will_go(void **state)
+{
+	const char *const tokens[] = {"gets k\r\n", "mg k c v\r\n", "gets k k\r\n"};
+	struct tried write, read;
+	struct packet in = get;
+
+	in.payload = "cas k 0 0 1 5\r\nx\r\n";
+	world_run(0, 0, &in, 1);
+	next_try(&read);
+	world_read_only[read.node - 1] = true;
+	for (unsigned int k = 0; k < 2; k++) {
+		world_service.replication = k == 0 ? 3 : 1;
+		world_publish();
+		in.payload = "cas k 0 0 1 5\r\nx\r\n";
+		world_run(0, 0, &in, 1);
+		next_try(&write);
+		assert_int_not_equal(write.node, read.node);
+		for (unsigned int i = 0; i < RTE_DIM(tokens); i++) {
+			struct rte_mbuf *m;
+			struct tried t;
+
+			in.payload = tokens[i];
+			world_run(0, 0, &in, 1);
+			next_try(&t);
+			assert_int_equal(t.node, k == 0 ? write.node : read.node);
+			while ((m = world_sent(0, 1)) != NULL)
+				rte_pktmbuf_free(m);
+		}
+	}
+	world_check_conservation();
+}
+
 /* A part of a split request: asked again of another holder, and merged as if nothing had been. */
 static void parts_are_asked_again(void **state)
 {
@@ -338,6 +374,7 @@ int main(void)
 		cmocka_unit_test_setup(budget_bounds_the_storm, begin),
 		cmocka_unit_test_setup(nobody_else_to_ask, begin),
 		cmocka_unit_test_setup(reads_with_a_token_keep_to_one_node, begin),
+		cmocka_unit_test_setup(reads_with_a_token_go_where_the_cas_will_go, begin),
 		cmocka_unit_test_setup(parts_are_asked_again, begin),
 		cmocka_unit_test_setup(parts_keep_to_the_time_of_the_datagram, begin),
 		cmocka_unit_test_setup(later_waves_keep_to_the_time_of_the_datagram, begin),

@@ -28,10 +28,13 @@ static bool is_strong(const struct kvl_root_policy *policy, const struct kvl_req
 static uint16_t node_draw(const struct kvl_root *root, const struct kvl_root_service *service,
 	const struct kvl_row *row, const struct kvl_request *request, bool strong, uint32_t random)
 {
-	unsigned int large = request->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0;
+	unsigned int class = request->value_len >= KVL_LARGE_VALUE ? KVL_CLASS_LARGE : 0;
 
+	/* As kvl_write_class() has it: a token's read goes where its cas will, if there is a choice. */
+	if (request->kind != KVL_KIND_TOKEN || service->replication > 1)
+		class |= KVL_CLASS_WRITE;
 	if (request->kind != KVL_KIND_READ)
-		return kvl_draw_first(row, kvl_root_weights(root, KVL_CLASS_WRITE | large)).node;
+		return kvl_draw_first(row, kvl_root_weights(root, class)).node;
 	if (strong)
 		return kvl_draw_first(row, kvl_root_weights(root, KVL_CLASS_WRITE)).node;
 	return kvl_draw_weighted(row, kvl_root_weights(root, 0), service->replication, random).node;
