@@ -83,45 +83,29 @@ static int set_profile(const struct field *f, const char *text, void *to, char *
 
 static void profile_walk(struct walk *w, yaml_node_t *value, const char *path, void *object);
 
-#define SCORING(name, setter) \
-	{                     \
-#name, setter, AT(struct kvl_scoring_config, name)
-#define WEIGHT(name)                                                                       \
-	{                                                                                  \
-		"weights." #name, set_weight, AT(struct kvl_scoring_config, weights.name), \
-			.max = 10000                                                       \
-	}
+#define HERE(member) AT(struct kvl_scoring_config, member)
 
-static const struct field scoring_fields[] = {SCORING(model, set_model)},
-			  SCORING(profile, set_profile), .nested = profile_walk
-}
-, SCORING(choice, set_choice_rule)
-}
-, SCORING(temperature, set_decimal), .min = 1, .max = 10000
-}
-, SCORING(min_share, set_decimal), .max = 200
-}
-, SCORING(ceiling_ms, set_decimal), .max = 60000000
-}
-, SCORING(baseline_ms, set_decimal), .max = 60000000
-}
-, SCORING(cpu_threshold, set_decimal), .max = 1000
-}
-, SCORING(io_threshold, set_decimal), .max = 1000
-}
-, SCORING(queue_high, set_decimal), .max = 1000000000
-}
-, SCORING(reject_threshold, set_decimal), .max = 1000
-}
-, SCORING(low_score, set_decimal), .max = 1000
-}
-, SCORING(capability, set_switch)
-}
-,
+static const struct field scoring_fields[] = {
+	{"model", set_model, HERE(model)},
+	{"profile", set_profile, HERE(profile), .nested = profile_walk},
+	{"choice", set_choice_rule, HERE(choice)},
+	{"temperature", set_decimal, HERE(temperature), .min = 1, .max = 10000},
+	{"min_share", set_decimal, HERE(min_share), .max = 200},
+	{"ceiling_ms", set_decimal, HERE(ceiling_ms), .max = 60000000},
+	{"baseline_ms", set_decimal, HERE(baseline_ms), .max = 60000000},
+	{"cpu_threshold", set_decimal, HERE(cpu_threshold), .max = 1000},
+	{"io_threshold", set_decimal, HERE(io_threshold), .max = 1000},
+	{"queue_high", set_decimal, HERE(queue_high), .max = 1000000000},
+	{"reject_threshold", set_decimal, HERE(reject_threshold), .max = 1000},
+	{"low_score", set_decimal, HERE(low_score), .max = 1000},
+	{"capability", set_switch, HERE(capability)},
 	/* In the file below `weights:`, so behind all that stand in scoring itself. */
-	WEIGHT(capacity_free), WEIGHT(load), WEIGHT(latency), WEIGHT(hit), WEIGHT(network),
-}
-;
+	{"weights.capacity_free", set_weight, HERE(weights.capacity_free), .max = 10000},
+	{"weights.load", set_weight, HERE(weights.load), .max = 10000},
+	{"weights.latency", set_weight, HERE(weights.latency), .max = 10000},
+	{"weights.hit", set_weight, HERE(weights.hit), .max = 10000},
+	{"weights.network", set_weight, HERE(weights.network), .max = 10000},
+};
 
 #define FIELDS  (sizeof(scoring_fields) / sizeof(*scoring_fields))
 #define WEIGHTS 5
