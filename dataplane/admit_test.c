@@ -13,8 +13,6 @@
 
 /* Lists of clients, rates and the amplification guard, through the whole pipeline. */
 
-#define REQUEST .from_mac = CLIENT_MAC, .to_mac = LANE0_MAC, .from = CLIENT, .to = NAT_VIP, .id = 7
-
 static uint64_t drops(enum kvl_drop which)
 {
 	return world_workers[0]->counters.drops[which];
@@ -235,20 +233,14 @@ static void guard_begin(uint32_t factor, uint32_t burst)
 static void exchange(uint16_t len)
 {
 	static char payload[1400];
-	struct packet reply = {.from_mac = "02:00:00:00:02:01",
-		.to_mac = LANE1_MAC,
-		.payload = payload,
-		.payload_len = len - KVL_FRAME_LEN};
-	struct kvl_wire_id wire;
-	char from[32], to[32];
+	struct world_asked asked;
+	struct packet reply;
 
 	ask(CLIENT, NAT_VIP, "get k\r\n");
-	snprintf(from, sizeof(from), "10.2.0.%u:11211", world_node_of(world_sent(0, 1), &wire));
-	snprintf(to, sizeof(to), SNAT ":%u", wire.port);
+	world_asked(0, &asked);
 	memset(payload, 'x', sizeof(payload));
-	reply.from = from;
-	reply.to = to;
-	reply.id = wire.id;
+	reply = world_reply(&asked, payload);
+	reply.payload_len = len - KVL_FRAME_LEN;
 	world_run(0, 1, &reply, 1);
 }
 

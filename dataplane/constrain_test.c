@@ -43,12 +43,7 @@ static int begin(void **state)
 
 static void ask_of(const char *vip, const char *payload)
 {
-	const struct packet p = {.from_mac = CLIENT_MAC,
-		.to_mac = LANE0_MAC,
-		.from = CLIENT,
-		.to = vip,
-		.id = 7,
-		.payload = payload};
+	const struct packet p = {REQUEST, .to = vip, .payload = payload};
 
 	world_run(0, 0, &p, 1);
 }
@@ -228,10 +223,7 @@ static void rate_of_a_tenant(void **state)
 	assert_null(world_sent(0, 0));
 	assert_int_equal(w->counters.drops[KVL_DROP_OVER_QUOTA], 1);
 	world_run(0, 0,
-		&(struct packet){.from_mac = CLIENT_MAC,
-			.to_mac = LANE0_MAC,
-			.from = CLIENT,
-			.to = NAT_VIP,
+		&(struct packet){REQUEST,
 			.payload = "\x80\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0k",
 			.payload_len = 25},
 		1);
@@ -360,11 +352,7 @@ static void a_burst_is_bounded_too(void **state)
 	world_policy[0].in_flight_most = 4;
 	world_publish();
 	for (unsigned int i = 0; i < 20; i++)
-		burst[i] = (struct packet){.from_mac = CLIENT_MAC,
-			.to_mac = LANE0_MAC,
-			.from = CLIENT,
-			.to = NAT_VIP,
-			.payload = "get k\r\n"};
+		burst[i] = (struct packet){REQUEST, .payload = "get k\r\n"};
 	world_run(0, 0, burst, 20);
 	while ((node = asked()) != 0)
 		at[node]++;

@@ -31,15 +31,6 @@ static uint16_t get16(const uint8_t *at)
 	return (uint16_t)(at[0] << 8 | at[1]);
 }
 
-static uint16_t sum(const uint8_t *data, size_t len, unsigned long start)
-{
-	for (size_t i = 0; i < len; i++)
-		start += i % 2 == 0 ? (unsigned long)data[i] << 8 : data[i];
-	while (start >> 16)
-		start = (start & 0xffff) + (start >> 16);
-	return start;
-}
-
 static void expect_address(const uint8_t *at, bool is_v6, const char *v4, const char *six)
 {
 	uint8_t want[16];
@@ -72,7 +63,7 @@ static size_t expect_outer_ip(
 	assert_int_equal(get16(ip + 6), 0x4000);
 	assert_int_equal(ip[8], 64);
 	assert_int_equal(ip[9], protocol);
-	assert_int_equal(sum(ip, 20, 0), 0xffff);
+	assert_int_equal(packet_sum(ip, 20, 0), 0xffff);
 	expect_address(ip + 12, false, SNAT, NULL);
 	expect_address(ip + 16, false, v4, NULL);
 	return 20;
@@ -85,7 +76,7 @@ static uint16_t expect_gue(const uint8_t *udp, size_t len, struct shape s)
 	assert_int_equal(get16(udp + 2), 6080);
 	assert_int_equal(get16(udp + 4), len);
 	if (s.outer_v6)
-		assert_int_equal(sum(udp, len, sum(udp - 32, 32, len + 17)), 0xffff);
+		assert_int_equal(packet_sum(udp, len, packet_sum(udp - 32, 32, len + 17)), 0xffff);
 	else
 		assert_int_equal(get16(udp + 6), 0);
 	assert_int_equal(udp[8], 0);
@@ -96,13 +87,8 @@ static uint16_t expect_gue(const uint8_t *udp, size_t len, struct shape s)
 
 static struct packet request(struct shape s, const char *payload)
 {
-	return (struct packet){.from_mac = CLIENT_MAC,
-		.to_mac = LANE0_MAC,
-		.from = s.inner_v6 ? CLIENT6 : CLIENT,
-		.to = s.inner_v6 ? DSR_VIP6 : DSR_VIP,
-		.id = 7,
-		.service_type = 0xb8,
-		.payload = payload};
+	return (struct packet){REQUEST, .from = s.inner_v6 ? CLIENT6 : CLIENT,
+		.to = s.inner_v6 ? DSR_VIP6 : DSR_VIP, .service_type = 0xb8, .payload = payload};
 }
 
 static void publish(struct shape s)

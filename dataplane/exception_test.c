@@ -8,9 +8,7 @@
 #include "dataplane/exception.h"
 #include "dataplane/test_world.h"
 
-#define REQUEST                                                                     \
-	.from_mac = CLIENT_MAC, .to_mac = LANE0_MAC, .from = CLIENT, .to = NAT_VIP, \
-	.payload = "get a\r\n", .id = 7
+#define GET REQUEST, .payload = "get a\r\n"
 
 /* Lane 0 of worker 0 is a port that the kernel does not see; lane 1 is not. */
 static struct kvl_exception path;
@@ -74,25 +72,24 @@ static const struct {
 	const char *what;
 	struct packet packet;
 } kernels[] = {
-	{"ARP", {REQUEST, .ether_type = 0x0806}},
-	{"ARP to all", {REQUEST, .to_mac = "ff:ff:ff:ff:ff:ff", .ether_type = 0x0806}},
-	{"IPv6", {REQUEST, .ether_type = 0x86dd}},
-	{"TCP to the service's address and port", {REQUEST, .protocol = 6}},
-	{"ICMP", {REQUEST, .protocol = 1}},
-	{"another port", {REQUEST, .to = "10.1.0.100:11212"}},
-	{"another address, to all", {REQUEST, .to_mac = "ff:ff:ff:ff:ff:ff", .to = "10.1.0.1:67"}},
-	{"a wrong checksum of what is not ours",
-		{REQUEST, .to = "10.1.0.1:53", .udp_checksum_add = 1}},
-	{"a reply by the clients' port", {REQUEST, .to = SNAT ":20000"}},
-	{"a first fragment of a request", {REQUEST, .fragment = 0x2000}},
-	{"a last fragment", {REQUEST, .fragment = 0x0010}},
-	{"options", {REQUEST, .version_ihl = 0x46}},
-	{"IP version 6 in IPv4", {REQUEST, .version_ihl = 0x65}},
-	{"shorter than any header", {REQUEST, .cut = 50}},
-	{"a tag", {REQUEST, .vlan = 0x6005, .to = "10.1.0.1:53"}},
-	{"a tag and a fragment", {REQUEST, .vlan = 5, .fragment = 0x2000}},
-	{"a tag and no IPv4", {REQUEST, .vlan = 5, .ether_type = 0x0806}},
-	{"padding", {REQUEST, .to = "10.1.0.1:53", .pad = 11}},
+	{"ARP", {GET, .ether_type = 0x0806}},
+	{"ARP to all", {GET, .to_mac = "ff:ff:ff:ff:ff:ff", .ether_type = 0x0806}},
+	{"IPv6", {GET, .ether_type = 0x86dd}},
+	{"TCP to the service's address and port", {GET, .protocol = 6}},
+	{"ICMP", {GET, .protocol = 1}},
+	{"another port", {GET, .to = "10.1.0.100:11212"}},
+	{"another address, to all", {GET, .to_mac = "ff:ff:ff:ff:ff:ff", .to = "10.1.0.1:67"}},
+	{"a wrong checksum of what is not ours", {GET, .to = "10.1.0.1:53", .udp_checksum_add = 1}},
+	{"a reply by the clients' port", {GET, .to = SNAT ":20000"}},
+	{"a first fragment of a request", {GET, .fragment = 0x2000}},
+	{"a last fragment", {GET, .fragment = 0x0010}},
+	{"options", {GET, .version_ihl = 0x46}},
+	{"IP version 6 in IPv4", {GET, .version_ihl = 0x65}},
+	{"shorter than any header", {GET, .cut = 50}},
+	{"a tag", {GET, .vlan = 0x6005, .to = "10.1.0.1:53"}},
+	{"a tag and a fragment", {GET, .vlan = 5, .fragment = 0x2000}},
+	{"a tag and no IPv4", {GET, .vlan = 5, .ether_type = 0x0806}},
+	{"padding", {GET, .to = "10.1.0.1:53", .pad = 11}},
 };
 
 static void kernels_share_is_passed_untouched(void **state)
@@ -116,12 +113,12 @@ static const struct {
 	struct packet packet;
 	enum kvl_drop drop;
 } ours[] = {
-	{"a request cut short", {REQUEST, .cut = 1}, KVL_DROP_TRUNCATED},
-	{"a request with a wrong checksum", {REQUEST, .udp_checksum_add = 1}, KVL_DROP_CHECKSUM},
-	{"a reflected request", {REQUEST, .from = "10.2.0.3:11211"}, KVL_DROP_REFLECTION},
-	{"TTL of 1", {REQUEST, .ttl = 1}, KVL_DROP_TTL},
+	{"a request cut short", {GET, .cut = 1}, KVL_DROP_TRUNCATED},
+	{"a request with a wrong checksum", {GET, .udp_checksum_add = 1}, KVL_DROP_CHECKSUM},
+	{"a reflected request", {GET, .from = "10.2.0.3:11211"}, KVL_DROP_REFLECTION},
+	{"TTL of 1", {GET, .ttl = 1}, KVL_DROP_TTL},
 	/* The kernel's socket would serve it, and so would the next router's. */
-	{"a request to all", {REQUEST, .to_mac = "ff:ff:ff:ff:ff:ff"}, KVL_DROP_NOT_OURS},
+	{"a request to all", {GET, .to_mac = "ff:ff:ff:ff:ff:ff"}, KVL_DROP_NOT_OURS},
 };
 
 static void what_is_ours_and_bad_is_no_business_of_the_kernels(void **state)
@@ -139,7 +136,7 @@ static void what_is_ours_and_bad_is_no_business_of_the_kernels(void **state)
 
 static void a_port_without_a_tap_drops_as_ever(void **state)
 {
-	const struct packet arp = {REQUEST, .to_mac = LANE1_MAC, .ether_type = 0x0806};
+	const struct packet arp = {GET, .to_mac = LANE1_MAC, .ether_type = 0x0806};
 
 	world_run(0, 1, &arp, 1);
 	assert_null(taken());
@@ -148,7 +145,7 @@ static void a_port_without_a_tap_drops_as_ever(void **state)
 
 static void requests_pass_the_kernel_by(void **state)
 {
-	const struct packet get = {REQUEST};
+	const struct packet get = {GET};
 
 	world_run(0, 0, &get, 1);
 	assert_null(taken());
@@ -158,7 +155,7 @@ static void requests_pass_the_kernel_by(void **state)
 
 static void chained_mbuf_is_passed_whole(void **state)
 {
-	const struct packet p = {REQUEST};
+	const struct packet p = {GET};
 	struct rte_mbuf *mbuf = world_mbuf(&p);
 
 	assert_int_equal(rte_pktmbuf_chain(mbuf, world_mbuf(&p)), 0);
@@ -174,7 +171,7 @@ static void chained_mbuf_is_passed_whole(void **state)
 /* What the thread holds counts as well: it is the worker's mbufs that run out. */
 static void what_is_lent_is_bounded_until_it_comes_back(void **state)
 {
-	const struct packet arp = {REQUEST, .ether_type = 0x0806};
+	const struct packet arp = {GET, .ether_type = 0x0806};
 	struct rte_mbuf *mbuf;
 
 	for (unsigned int i = 0; i < KVL_EXCEPTION_LENT; i++) {
@@ -197,8 +194,8 @@ static void what_is_lent_is_bounded_until_it_comes_back(void **state)
 static void the_kernels_frames_leave_by_their_port(void **state)
 {
 	const struct packet frames[] = {
-		{REQUEST, .vlan = 5, .to = "10.9.9.9:9"},
-		{REQUEST, .ether_type = 0x0806},
+		{GET, .vlan = 5, .to = "10.9.9.9:9"},
+		{GET, .ether_type = 0x0806},
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(frames); i++)

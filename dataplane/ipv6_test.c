@@ -21,33 +21,14 @@ static const struct ways all_ways[] = {{true, true}, {true, false}, {false, true
 
 static struct packet request(struct ways ways, const char *payload)
 {
-	return (struct packet){.from_mac = CLIENT_MAC,
-		.to_mac = LANE0_MAC,
-		.from = ways.client_v6 ? CLIENT6 : CLIENT,
-		.to = ways.client_v6 ? NAT_VIP6 : NAT_VIP,
-		.id = 0x1234,
-		.payload = payload};
+	return (struct packet){REQUEST, .from = ways.client_v6 ? CLIENT6 : CLIENT,
+		.to = ways.client_v6 ? NAT_VIP6 : NAT_VIP, .payload = payload};
 }
-
-struct asked {
-	unsigned int node;
-	struct kvl_wire_id wire;
-	char node_text[40], snat_text[40], mac[32];
-};
 
 static void nodes_set(struct ways ways)
 {
 	world_nodes_v6 = ways.node_v6;
 	world_publish();
-}
-
-static void asked_fill(struct asked *a, struct ways ways)
-{
-	snprintf(a->node_text, sizeof(a->node_text),
-		ways.node_v6 ? "[2001:db8:2::%u]:11211" : "10.2.0.%u:11211", a->node);
-	snprintf(a->snat_text, sizeof(a->snat_text), ways.node_v6 ? "[" SNAT6 "]:%u" : SNAT ":%u",
-		a->wire.port);
-	snprintf(a->mac, sizeof(a->mac), "02:00:00:00:02:%02x", a->node);
 }
 
 /* Another family's header is written anew: an atomic datagram (RFC 6864). */
@@ -58,7 +39,7 @@ static void atomic(struct packet *p, struct ways ways)
 }
 
 /* One request; checks all of it at the node. */
-static void ask(struct packet in, struct ways ways, struct asked *a)
+static void ask(struct packet in, struct ways ways, struct world_asked *a)
 {
 	struct kvl_pending *pending = &world_workers[0]->pending;
 	struct packet out = in;
@@ -70,7 +51,7 @@ static void ask(struct packet in, struct ways ways, struct asked *a)
 	sent = world_sent(0, 1);
 	assert_non_null(sent);
 	a->node = *rte_pktmbuf_mtod_offset(sent, uint8_t *, 5);
-	asked_fill(a, ways);
+	world_asked_fill(a);
 	out.from_mac = LANE1_MAC;
 	out.to_mac = a->mac;
 	out.from = a->snat_text;
@@ -84,16 +65,6 @@ static void ask(struct packet in, struct ways ways, struct asked *a)
 	atomic(&out, ways);
 	world_expect(sent, &out);
 	world_check_conservation();
-}
-
-static struct packet reply(const struct asked *a, const char *payload)
-{
-	return (struct packet){.from_mac = a->mac,
-		.to_mac = LANE1_MAC,
-		.from = a->node_text,
-		.to = a->snat_text,
-		.id = a->wire.id,
-		.payload = payload};
 }
 
 static void answer(const struct packet *in, struct packet r, struct ways ways)
@@ -118,11 +89,11 @@ static void test_there_and_back(void **state)
 {
 	for (unsigned int i = 0; i < 4; i++) {
 		struct packet in = request(all_ways[i], "get k\r\n");
-		struct asked a;
+		struct world_asked a;
 
 		nodes_set(all_ways[i]);
 		ask(in, all_ways[i], &a);
-		answer(&in, reply(&a, "VALUE k 0 1\r\nx\r\nEND\r\n"), all_ways[i]);
+		answer(&in, world_reply(&a, "VALUE k 0 1\r\nx\r\nEND\r\n"), all_ways[i]);
 	}
 	assert_int_equal(world_workers[0]->counters.replies, 4);
 	assert_int_equal(world_workers[0]->counters.pending, 0);
@@ -134,11 +105,11 @@ static void test_reply_without_checksum(void **state)
 	for (unsigned int i = 0; i < 2; i++) {
 		const struct ways ways = {.client_v6 = i == 0, .node_v6 = true};
 		struct packet r;
-		struct asked a;
+		struct world_asked a;
 
 		nodes_set(ways);
 		ask(request(ways, "get k\r\n"), ways, &a);
-		r = reply(&a, "END\r\n");
+		r = world_reply(&a, "END\r\n");
 		r.no_udp_checksum = true;
 		world_run(0, 1, &r, 1);
 		assert_null(world_sent(0, 0));
@@ -153,7 +124,7 @@ static void test_odd_lengths_tags_and_classes(void **state)
 	for (unsigned int i = 0; i < 4; i++) {
 		struct packet in = request(all_ways[i], "set key 1 0 3\r\nabc\r\n");
 		struct packet r;
-		struct asked a;
+		struct world_asked a;
 
 		nodes_set(all_ways[i]);
 		in.vlan = 0x2064;
@@ -161,7 +132,7 @@ static void test_odd_lengths_tags_and_classes(void **state)
 		in.ttl = 2;
 		in.pad = 7;
 		ask(in, all_ways[i], &a);
-		r = reply(&a, "STORED\r\n");
+		r = world_reply(&a, "STORED\r\n");
 		r.service_type = 0x28;
 		answer(&in, r, all_ways[i]);
 	}
@@ -171,17 +142,17 @@ static void test_checksum_of_ipv4_may_be_missing(void **state)
 {
 	const struct ways to_v6 = {false, true}, to_v4 = {true, false};
 	struct packet in = request(to_v6, "get k\r\n"), r;
-	struct asked a;
+	struct world_asked a;
 
 	nodes_set(to_v6);
 	in.no_udp_checksum = true;
 	ask(in, to_v6, &a);
-	answer(&in, reply(&a, "END\r\n"), to_v6);
+	answer(&in, world_reply(&a, "END\r\n"), to_v6);
 
 	nodes_set(to_v4);
 	in = request(to_v4, "get k\r\n");
 	ask(in, to_v4, &a);
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	r.no_udp_checksum = true;
 	answer(&in, r, to_v4);
 }
@@ -263,23 +234,23 @@ static void test_reply_of_another_family_is_forged(void **state)
 	const struct ways ways = {true, true};
 	struct packet in = request(ways, "get k\r\n"), r;
 	char to[40];
-	struct asked a;
+	struct world_asked a;
 
 	nodes_set(ways);
 	ask(in, ways, &a);
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	r.from = "10.2.0.1:11211";
 	snprintf(to, sizeof(to), SNAT ":%u", a.wire.port);
 	r.to = to;
 	expect_dropped(&r, 1, KVL_DROP_REPLY_SOURCE);
 	/* Toward clients nobody answers for a node. */
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	r.to_mac = LANE0_MAC;
 	expect_dropped(&r, 0, KVL_DROP_NOT_OURS);
 	r.to_mac = LANE1_MAC;
 	r.from = "[2001:db8:2::77]:11211";
 	expect_dropped(&r, 1, KVL_DROP_REPLY_SOURCE);
-	answer(&in, reply(&a, "END\r\n"), ways);
+	answer(&in, world_reply(&a, "END\r\n"), ways);
 }
 
 static void test_own_answer(void **state)
@@ -302,16 +273,15 @@ static void test_split(void **state)
 {
 	for (unsigned int i = 0; i < 4; i++) {
 		struct packet in = request(all_ways[i], "get a b\r\n"), out = in;
-		struct asked a[2];
+		struct world_asked a;
 
 		nodes_set(all_ways[i]);
 		world_run(0, 0, &in, 1);
 		for (unsigned int k = 0; k < 2; k++) {
 			struct packet r;
 
-			a[k].node = world_node_of(world_sent(0, 1), &a[k].wire);
-			asked_fill(&a[k], all_ways[i]);
-			r = reply(&a[k], "END\r\n");
+			world_asked(0, &a);
+			r = world_reply(&a, "END\r\n");
 			world_run(0, 1, &r, 1);
 		}
 		out.from_mac = LANE0_MAC;

@@ -13,23 +13,12 @@
 
 static struct packet request(const char *payload)
 {
-	return (struct packet){.from_mac = CLIENT_MAC,
-		.to_mac = LANE0_MAC,
-		.from = CLIENT,
-		.to = NAT_VIP,
-		.id = 7,
-		.payload = payload};
+	return (struct packet){REQUEST, .payload = payload};
 }
 
 static struct packet answer(const char *payload)
 {
-	return (struct packet){.from_mac = LANE0_MAC,
-		.to_mac = CLIENT_MAC,
-		.from = NAT_VIP,
-		.to = CLIENT,
-		.id = 7,
-		.payload = payload,
-		.dont_fragment = true};
+	return (struct packet){ANSWER, .payload = payload};
 }
 
 static void expect_answer(const char *payload, const char *text)
@@ -138,26 +127,20 @@ static void round_robin(void **state)
 
 static void proxy_tokens_stay_here(void **state)
 {
-	struct kvl_wire_id wire = kvl_pending_wire(&world_workers[0]->pending,
-		world_workers[0]->pending.free[world_workers[0]->pending.free_head
-					       & (world_workers[0]->pending.size - 1)]);
 	struct packet in = request("mg somekey v Pab/c Labcd t\r\n"), out = in;
-	char from[32], to[32], mac[32];
+	struct world_asked asked;
 	struct rte_mbuf *mbuf;
-	unsigned int node;
 
 	world_run(0, 0, &in, 1);
 	mbuf = world_sent(0, 1);
 	mbuf->refcnt++;
-	node = world_node_of(mbuf, NULL);
-	snprintf(from, sizeof(from), SNAT ":%u", wire.port);
-	snprintf(to, sizeof(to), "10.2.0.%u:11211", node);
-	snprintf(mac, sizeof(mac), "02:00:00:00:02:%02x", node);
+	asked.node = world_node_of(mbuf, &asked.wire);
+	world_asked_fill(&asked);
 	out.from_mac = LANE1_MAC;
-	out.to_mac = mac;
-	out.from = from;
-	out.to = to;
-	out.id = wire.id;
+	out.to_mac = asked.mac;
+	out.from = asked.snat_text;
+	out.to = asked.node_text;
+	out.id = asked.wire.id;
 	out.ttl = 63;
 	out.payload = "mg somekey v             t\r\n";
 	world_expect(mbuf, &out);

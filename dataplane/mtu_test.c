@@ -12,7 +12,6 @@
 /* Packets that a link does not carry. */
 
 #define REFUSED       "SERVER_ERROR request too large for the way to its node\r\n"
-#define REQUEST       .from_mac = CLIENT_MAC, .to_mac = LANE0_MAC, .from = CLIENT, .id = 7
 #define COUNTER(name) (world_workers[0]->counters.name)
 
 static int mtu_reset(void **state)
@@ -38,13 +37,7 @@ static void requests_are_refused_in_words(void **state)
 	const struct packet longer = {REQUEST, .to = NAT_VIP, .payload = "get 456789012\r\n"};
 	const struct packet dsr = {REQUEST, .to = DSR_VIP, .payload = "get 456789012\r\n"};
 	const struct packet quiet = {REQUEST, .to = NAT_VIP, .payload = "delete a noreply\r\n"};
-	const struct packet refused = {.from_mac = LANE0_MAC,
-		.to_mac = CLIENT_MAC,
-		.from = NAT_VIP,
-		.to = CLIENT,
-		.id = 7,
-		.dont_fragment = true,
-		.payload = REFUSED};
+	const struct packet refused = {ANSWER, .dont_fragment = true, .payload = REFUSED};
 	struct packet refused_dsr = refused;
 
 	refused_dsr.from = DSR_VIP;
@@ -110,20 +103,15 @@ static void a_part_is_refused_alone(void **state)
 static void replies_too_long_for_the_client_are_dropped(void **state)
 {
 	const struct packet get = {REQUEST, .to = NAT_VIP, .payload = "get a\r\n"};
-	char value[256], to[32], from[32];
-	struct kvl_wire_id wire;
-	struct packet reply = {.from_mac = "02:00:00:00:02:01",
-		.to_mac = LANE1_MAC,
-		.from = from,
-		.to = to,
-		.payload = value};
+	struct world_asked asked;
+	struct packet reply;
+	char value[256];
 
 	world_workers[0]->lanes[0].mtu = 100;
 	world_run(0, 0, &get, 1);
-	snprintf(from, sizeof(from), "10.2.0.%u:11211", world_node_of(world_sent(0, 1), &wire));
-	snprintf(to, sizeof(to), SNAT ":%u", wire.port);
+	world_asked(0, &asked);
 	snprintf(value, sizeof(value), "VALUE a 0 100\r\n%0100d\r\nEND\r\n", 1);
-	reply.id = wire.id;
+	reply = world_reply(&asked, value);
 	world_run(0, 1, &reply, 1);
 	assert_int_equal(COUNTER(drops)[KVL_DROP_MTU], 1);
 	assert_null(world_sent(0, 0));

@@ -18,19 +18,14 @@ static bool v6;
 
 static struct packet request(const char *payload, uint16_t id)
 {
-	return (struct packet){.from_mac = CLIENT_MAC,
-		.to_mac = LANE0_MAC,
-		.from = CLIENT,
-		.to = NAT_VIP,
-		.id = id,
-		.payload = payload};
+	return (struct packet){REQUEST, .id = id, .payload = payload};
 }
 
 /* A request as its node saw it. */
 struct seen {
 	uint8_t bytes[PACKET_MAX];
 	size_t len; /* from the IP header on */
-	unsigned int node;
+	struct world_asked at;
 };
 
 static struct seen ask(unsigned int w, const char *payload, uint16_t id)
@@ -44,7 +39,8 @@ static struct seen ask(unsigned int w, const char *payload, uint16_t id)
 	assert_non_null(mbuf);
 	s.len = mbuf->data_len - 14;
 	memcpy(s.bytes, rte_pktmbuf_mtod_offset(mbuf, void *, 14), s.len);
-	s.node = world_node_of(mbuf, NULL);
+	s.at.node = world_node_of(mbuf, &s.at.wire);
+	world_asked_fill(&s.at);
 	return s;
 }
 
@@ -54,15 +50,6 @@ struct fault {
 	size_t quoted; /* bytes of the request; 0: all */
 	bool checksum;
 };
-
-static uint16_t sum(const uint8_t *data, size_t len, unsigned long start)
-{
-	for (size_t i = 0; i < len; i++)
-		start += i % 2 == 0 ? (unsigned long)data[i] << 8 : data[i];
-	while (start >> 16)
-		start = (start & 0xffff) + (start >> 16);
-	return ~start;
-}
 
 /* The error that the node's host would send about it. */
 static void error_send(unsigned int w, const struct seen *s, struct fault fault)
@@ -93,8 +80,8 @@ static void error_send(unsigned int w, const struct seen *s, struct fault fault)
 	mbuf = world_mbuf(&p);
 	at = rte_pktmbuf_mtod_offset(mbuf, uint8_t *, v6 ? 54 : 34);
 	if (v6)
-		pseudo = (uint16_t)~sum(at - 32, 32, len + 58);
-	checksum = sum(icmp, len, pseudo) + fault.checksum;
+		pseudo = packet_sum(at - 32, 32, len + 58);
+	checksum = ~packet_sum(icmp, len, pseudo) + fault.checksum;
 	icmp[2] = checksum >> 8;
 	icmp[3] = checksum;
 	memcpy(at, icmp, 8);
@@ -103,13 +90,7 @@ static void error_send(unsigned int w, const struct seen *s, struct fault fault)
 
 static void expect_told(unsigned int w, uint16_t id)
 {
-	struct packet out = {.from_mac = LANE0_MAC,
-		.to_mac = CLIENT_MAC,
-		.from = NAT_VIP,
-		.to = CLIENT,
-		.id = id,
-		.dont_fragment = true,
-		.payload = "SERVER_ERROR node did not answer\r\n"};
+	struct packet out = {ANSWER, .id = id, .payload = "SERVER_ERROR node did not answer\r\n"};
 
 	world_expect(world_sent(w, 0), &out);
 }
@@ -140,7 +121,7 @@ static void all_in_flight_is_given_up(void **state)
 	for (k = 0;; k++) { /* a key of another node */
 		snprintf(key, sizeof(key), "get other%u\r\n", k);
 		other = ask(0, key, 4);
-		if (other.node != first.node)
+		if (other.at.node != first.at.node)
 			break;
 	}
 	w->now++;
@@ -152,10 +133,10 @@ static void all_in_flight_is_given_up(void **state)
 	for (unsigned int i = 0; i < k; i++)
 		expect_told(0, 4);
 	assert_null(world_sent(0, 0));
-	assert_int_equal(w->nodes[first.node - 1].in_flight, 0);
-	assert_int_equal(w->nodes[first.node - 1].refused, 1);
-	assert_int_equal(w->nodes[first.node - 1].timeouts_in_a_row, 3 + k);
-	assert_int_equal(w->nodes[other.node - 1].in_flight, 1);
+	assert_int_equal(w->nodes[first.at.node - 1].in_flight, 0);
+	assert_int_equal(w->nodes[first.at.node - 1].refused, 1);
+	assert_int_equal(w->nodes[first.at.node - 1].timeouts_in_a_row, 3 + k);
+	assert_int_equal(w->nodes[other.at.node - 1].in_flight, 1);
 	assert_int_equal(w->counters.refused, 3 + k);
 	/* What it says now is late. */
 	world_check_conservation();
@@ -183,17 +164,14 @@ static void what_is_sent_soon_after_is_given_up_soon(void **state)
 	ask(0, "get k\r\n", 3);
 	world_wait(0, 40);
 	assert_null(world_sent(0, 0));
-	assert_int_equal(world_workers[0]->nodes[first.node - 1].in_flight, 1);
+	assert_int_equal(world_workers[0]->nodes[first.at.node - 1].in_flight, 1);
 	world_check_conservation();
 }
 
 static void a_node_that_answers_again_is_waited_for(void **state)
 {
 	struct seen first = ask(0, "get k\r\n", 1), later;
-	struct packet r = {
-		.from_mac = "02:00:00:00:02:01", .to_mac = LANE1_MAC, .payload = "END\r\n"};
-	char from[40], to[40];
-	size_t ip = v6 ? 40 : 20;
+	struct packet r;
 
 	world_workers[0]->now++;
 	error_send(0, &first, (struct fault){0});
@@ -201,17 +179,12 @@ static void a_node_that_answers_again_is_waited_for(void **state)
 	world_wait(0, 2);
 	later = ask(0, "get k\r\n", 2);
 	ask(0, "get k\r\n", 3);
-	snprintf(from, sizeof(from), v6 ? "[2001:db8:2::%u]:11211" : "10.2.0.%u:11211", first.node);
-	snprintf(to, sizeof(to), v6 ? "[" SNAT6 "]:%u" : SNAT ":%u",
-		later.bytes[ip] << 8 | later.bytes[ip + 1]);
-	r.from = from;
-	r.to = to;
-	r.id = later.bytes[ip + 8] << 8 | later.bytes[ip + 9];
+	r = world_reply(&later.at, "END\r\n");
 	world_run(0, 1, &r, 1);
 	rte_pktmbuf_free(world_sent(0, 0));
 	world_wait(0, 50);
 	assert_null(world_sent(0, 0));
-	assert_int_equal(world_workers[0]->nodes[first.node - 1].in_flight, 1);
+	assert_int_equal(world_workers[0]->nodes[first.at.node - 1].in_flight, 1);
 	world_check_conservation();
 }
 
@@ -222,7 +195,7 @@ static void expect_ignored(const struct seen *s, struct fault fault, enum kvl_dr
 	error_send(0, s, fault);
 	assert_int_equal(DROPS(0, why), before + 1);
 	assert_null(world_sent(0, 0));
-	assert_int_equal(world_workers[0]->nodes[s->node - 1].in_flight, 1);
+	assert_int_equal(world_workers[0]->nodes[s->at.node - 1].in_flight, 1);
 	world_check_conservation();
 }
 
@@ -290,9 +263,9 @@ static void reads_fail_over_at_once(void **state)
 	world_workers[0]->now++;
 	error_send(0, &first, (struct fault){0});
 	second = world_node_of(world_sent(0, 1), NULL);
-	assert_int_not_equal(first.node, second);
+	assert_int_not_equal(first.at.node, second);
 	assert_null(world_sent(0, 0));
-	assert_int_equal(world_workers[0]->nodes[first.node - 1].timeouts_in_a_row, 1);
+	assert_int_equal(world_workers[0]->nodes[first.at.node - 1].timeouts_in_a_row, 1);
 	world_check_conservation();
 }
 

@@ -12,42 +12,18 @@
 
 #define DROPS(w, name) (world_workers[w]->counters.drops[name])
 
-struct asked {
-	unsigned int node; /* 1..6 */
-	struct kvl_wire_id wire;
-	char from[32], to[32], mac[32];
-};
-
 /* Sends a request from worker w, and notes where it went and under what identity. */
-static void ask_as(unsigned int w, const struct packet *in, struct asked *a)
+static void ask_as(unsigned int w, const struct packet *in, struct world_asked *a)
 {
 	world_run(w, 0, in, 1);
-	a->node = world_node_of(world_sent(w, 1), &a->wire);
-	snprintf(a->from, sizeof(a->from), "10.2.0.%u:11211", a->node);
-	snprintf(a->to, sizeof(a->to), SNAT ":%u", a->wire.port);
-	snprintf(a->mac, sizeof(a->mac), "02:00:00:00:02:%02x", a->node);
+	world_asked(w, a);
 }
 
-static const struct packet get = {.from_mac = CLIENT_MAC,
-	.to_mac = LANE0_MAC,
-	.from = CLIENT,
-	.to = NAT_VIP,
-	.id = 0x1234,
-	.payload = "get k\r\n"};
+static const struct packet get = {REQUEST, .payload = "get k\r\n"};
 
-static void ask(struct asked *a)
+static void ask(struct world_asked *a)
 {
 	ask_as(0, &get, a);
-}
-
-static struct packet reply(const struct asked *a, const char *payload)
-{
-	return (struct packet){.from_mac = a->mac,
-		.to_mac = LANE1_MAC,
-		.from = a->from,
-		.to = a->to,
-		.id = a->wire.id,
-		.payload = payload};
 }
 
 /* The same at the client. */
@@ -99,25 +75,25 @@ static void expect_dropped(const struct packet *r, enum kvl_drop why)
 	world_check_conservation();
 }
 
-static const struct kvl_node_counters *node_counters(const struct asked *a)
+static const struct kvl_node_counters *node_counters(const struct world_asked *a)
 {
 	return &world_workers[0]->nodes[a->node - 1];
 }
 
 static void reply_is_restored_whole(void **state)
 {
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	ask(&a);
-	r = reply(&a, "VALUE k 0 1\r\nx\r\nEND\r\n");
+	r = world_reply(&a, "VALUE k 0 1\r\nx\r\nEND\r\n");
 	expect_passed(0, &r);
 	assert_int_equal(node_counters(&a)->hits, 1);
 	assert_int_equal(node_counters(&a)->replies, 1);
 	assert_int_equal(node_counters(&a)->in_flight, 0);
 
 	ask(&a);
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	r.no_udp_checksum = true;
 	r.ttl = 2;
 	expect_passed(0, &r);
@@ -127,11 +103,11 @@ static void reply_is_restored_whole(void **state)
 static void reply_goes_back_with_its_tag(void **state)
 {
 	struct packet in = get, out, r;
-	struct asked a;
+	struct world_asked a;
 
 	in.vlan = 0x0064;
 	ask_as(0, &in, &a);
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	out = received(&r);
 	out.vlan = 0x0064;
 	world_run(0, 1, &r, 1);
@@ -140,11 +116,11 @@ static void reply_goes_back_with_its_tag(void **state)
 
 static void second_reply_is_late(void **state)
 {
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	ask(&a);
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	expect_passed(0, &r);
 	expect_dropped(&r, KVL_DROP_REPLY_LATE);
 	assert_int_equal(node_counters(&a)->late, 1);
@@ -155,14 +131,14 @@ static void second_reply_is_late(void **state)
  * that comes at last must not be that client's. */
 static void late_reply_meets_no_other_request(void **state)
 {
-	struct asked first, again;
+	struct world_asked first, again;
 	struct packet old;
 
 	ask(&first);
 	expect_given_up(&get, "SERVER_ERROR node did not answer\r\n", 0);
 	assert_int_equal(node_counters(&first)->timeouts, 1);
 	assert_int_equal(node_counters(&first)->in_flight, 0);
-	old = reply(&first, "END\r\n");
+	old = world_reply(&first, "END\r\n");
 	expect_dropped(&old, KVL_DROP_REPLY_LATE);
 
 	/* Go through the whole free list, so that the slot itself comes up again. */
@@ -175,17 +151,17 @@ static void late_reply_meets_no_other_request(void **state)
 	assert_int_equal(again.node, first.node);
 	assert_true(again.wire.id != first.wire.id || again.wire.port != first.wire.port);
 	expect_dropped(&old, KVL_DROP_REPLY_LATE);
-	old = reply(&again, "END\r\n");
+	old = world_reply(&again, "END\r\n");
 	expect_passed(0, &old);
 }
 
 static void answered_slot_is_reused_first(void **state)
 {
-	struct asked first, second;
+	struct world_asked first, second;
 	struct packet r;
 
 	ask(&first);
-	r = reply(&first, "END\r\n");
+	r = world_reply(&first, "END\r\n");
 	expect_passed(0, &r);
 	ask(&second);
 	assert_int_equal(first.wire.id, second.wire.id);
@@ -194,27 +170,27 @@ static void answered_slot_is_reused_first(void **state)
 
 static void stranger_is_not_believed(void **state)
 {
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	ask(&a);
-	r = reply(&a, "VALUE k 0 1\r\nx\r\nEND\r\n");
+	r = world_reply(&a, "VALUE k 0 1\r\nx\r\nEND\r\n");
 	r.from = "10.2.0.77:11211";
 	expect_dropped(&r, KVL_DROP_REPLY_SOURCE);
-	snprintf(a.from, sizeof(a.from), "10.2.0.%u:11212", a.node);
-	r.from = a.from;
+	snprintf(a.node_text, sizeof(a.node_text), "10.2.0.%u:11212", a.node);
+	r.from = a.node_text;
 	expect_dropped(&r, KVL_DROP_REPLY_SOURCE);
-	snprintf(a.from, sizeof(a.from), "10.2.0.%u:11211", a.node);
+	snprintf(a.node_text, sizeof(a.node_text), "10.2.0.%u:11211", a.node);
 	expect_passed(0, &r);
 }
 
 static void wrong_identity_is_late(void **state)
 {
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	ask(&a);
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	r.id = a.wire.id ^ 1; /* another slot, not in use */
 	expect_dropped(&r, KVL_DROP_REPLY_LATE);
 	r.id = a.wire.id ^ 0x400; /* another generation */
@@ -225,14 +201,14 @@ static void wrong_identity_is_late(void **state)
 
 static void no_frame_is_no_reply(void **state)
 {
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	ask(&a);
-	r = reply(&a, "1234567");
+	r = world_reply(&a, "1234567");
 	r.raw = true;
 	expect_dropped(&r, KVL_DROP_REPLY_FRAME);
-	r = reply(&a, "x");
+	r = world_reply(&a, "x");
 	r.sequence = 2;
 	r.total = 2;
 	expect_dropped(&r, KVL_DROP_REPLY_FRAME);
@@ -242,12 +218,12 @@ static void no_frame_is_no_reply(void **state)
 static void reply_of_several_datagrams(void **state)
 {
 	static const uint16_t order[] = {2, 0, 3, 1};
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	ask(&a);
 	for (unsigned int i = 0; i < 4; i++) {
-		r = reply(&a, order[i] == 0 ? "VALUE k 0 5000\r\n...." : "....");
+		r = world_reply(&a, order[i] == 0 ? "VALUE k 0 5000\r\n...." : "....");
 		r.total = 4;
 		r.sequence = order[i];
 		expect_passed(0, &r);
@@ -268,11 +244,11 @@ static void reply_of_several_datagrams(void **state)
 static void reply_completed_within_a_burst(void **state)
 {
 	struct packet burst[5];
-	struct asked a;
+	struct world_asked a;
 
 	ask(&a);
 	for (unsigned int i = 0; i < 5; i++) {
-		burst[i] = reply(&a, i == 0 ? "VALUE k 0 5000\r\n" : "....");
+		burst[i] = world_reply(&a, i == 0 ? "VALUE k 0 5000\r\n" : "....");
 		burst[i].total = 4;
 		burst[i].sequence = i % 4;
 	}
@@ -289,11 +265,11 @@ static void reply_completed_within_a_burst(void **state)
 
 static void incomplete_reply_is_a_timeout(void **state)
 {
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	ask(&a);
-	r = reply(&a, "VALUE k 0 5000\r\n");
+	r = world_reply(&a, "VALUE k 0 5000\r\n");
 	r.total = 4;
 	expect_passed(0, &r);
 	world_wait(0, WORLD_TIMEOUT + 2);
@@ -312,7 +288,7 @@ static void binary_error_echoes(void **state)
 			       "\xde\xad\xbe\xef";
 	struct packet in = get;
 	size_t len = strlen(text);
-	struct asked a;
+	struct world_asked a;
 
 	memcpy(answer + 24, text, len);
 	answer[11] = (char)len;
@@ -326,11 +302,11 @@ static void binary_error_echoes(void **state)
 /* A client that has a part of the reply is not sent an error that it would take for the rest. */
 static void nothing_follows_a_partial_reply(void **state)
 {
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	ask(&a);
-	r = reply(&a, "VALUE k 0 5000\r\n");
+	r = world_reply(&a, "VALUE k 0 5000\r\n");
 	r.total = 4;
 	expect_passed(0, &r);
 	world_wait(0, WORLD_TIMEOUT + 2);
@@ -340,28 +316,28 @@ static void nothing_follows_a_partial_reply(void **state)
 
 static void giant_totals_are_refused(void **state)
 {
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	ask(&a);
-	r = reply(&a, "x");
+	r = world_reply(&a, "x");
 	r.total = 65535;
 	expect_dropped(&r, KVL_DROP_REPLY_TOTAL);
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	expect_passed(0, &r);
 }
 
 /* memcached's header-only datagram, total 0: a whole reply. */
 static void header_only_reply_passes(void **state)
 {
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	ask(&a);
 	r = (struct packet){.from_mac = a.mac,
 		.to_mac = LANE1_MAC,
-		.from = a.from,
-		.to = a.to,
+		.from = a.node_text,
+		.to = a.snat_text,
 		.id = a.wire.id,
 		.total = -1,
 		.payload = ""};
@@ -373,7 +349,7 @@ static void header_only_reply_passes(void **state)
 static void quiet_request_is_never_a_timeout(void **state)
 {
 	struct packet in = get, r;
-	struct asked a;
+	struct world_asked a;
 
 	in.payload = "set k 0 0 1 noreply\r\nx\r\n";
 	ask_as(0, &in, &a);
@@ -385,7 +361,7 @@ static void quiet_request_is_never_a_timeout(void **state)
 
 	/* An error still comes back, and is no latency sample. */
 	ask_as(0, &in, &a);
-	r = reply(&a, "SERVER_ERROR out of memory storing object\r\n");
+	r = world_reply(&a, "SERVER_ERROR out of memory storing object\r\n");
 	expect_passed(0, &r);
 	assert_int_equal(node_counters(&a)->rejects, 1);
 	assert_int_equal(kvl_hist_total(&world_workers[0]->latency[a.node - 1]), 0);
@@ -394,12 +370,12 @@ static void quiet_request_is_never_a_timeout(void **state)
 static void latency_is_what_went_by(void **state)
 {
 	struct kvl_histogram *h;
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	ask(&a);
 	world_wait(0, 20);
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	expect_passed(0, &r);
 	h = &world_workers[0]->latency[a.node - 1];
 	assert_int_equal(kvl_hist_total(h), 1);
@@ -408,7 +384,7 @@ static void latency_is_what_went_by(void **state)
 
 static void timeouts_in_a_row_end_with_a_reply(void **state)
 {
-	struct asked a;
+	struct world_asked a;
 	struct packet r;
 
 	for (unsigned int i = 1; i <= 3; i++) {
@@ -417,7 +393,7 @@ static void timeouts_in_a_row_end_with_a_reply(void **state)
 		assert_int_equal(node_counters(&a)->timeouts_in_a_row, i);
 	}
 	ask(&a);
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	expect_passed(0, &r);
 	assert_int_equal(node_counters(&a)->timeouts_in_a_row, 0);
 }
@@ -427,11 +403,11 @@ static void reply_at_another_worker_is_handed_over(void **state)
 {
 	struct rte_mbuf *mbuf;
 	struct packet r, out;
-	struct asked a;
+	struct world_asked a;
 	void *handed = NULL;
 
 	ask_as(1, &get, &a);
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	world_run(0, 1, &r, 1);
 	assert_null(world_sent(0, 0));
 	assert_int_equal(world_workers[0]->counters.inbox_out, 1);
@@ -448,11 +424,11 @@ static void reply_at_another_worker_is_handed_over(void **state)
 static void full_mailbox_drops_by_name(void **state)
 {
 	struct packet r;
-	struct asked a;
+	struct world_asked a;
 	void *mbuf;
 
 	ask_as(1, &get, &a);
-	r = reply(&a, "END\r\n");
+	r = world_reply(&a, "END\r\n");
 	while (rte_ring_mp_enqueue(world_workers[1]->inbox, NULL) == 0)
 		;
 	world_run(0, 1, &r, 1);

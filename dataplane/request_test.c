@@ -12,8 +12,6 @@
 
 /* A client's request on its way to a node, or back with the router's own answer. */
 
-#define REQUEST .from_mac = CLIENT_MAC, .to_mac = LANE0_MAC, .from = CLIENT, .to = NAT_VIP, .id = 7
-
 static struct packet request(const char *payload)
 {
 	return (struct packet){REQUEST, .payload = payload};
@@ -163,13 +161,7 @@ static void dsr_changes_macs_and_ttl_only(void **state)
 
 static struct packet answer(const char *payload)
 {
-	return (struct packet){.from_mac = LANE0_MAC,
-		.to_mac = CLIENT_MAC,
-		.from = NAT_VIP,
-		.to = CLIENT,
-		.id = 7,
-		.payload = payload,
-		.dont_fragment = true};
+	return (struct packet){ANSWER, .payload = payload};
 }
 
 static void bad_requests_are_answered(void **state)

@@ -12,12 +12,7 @@
 /* A read that its node does not answer in time is asked of another holder; nothing else is. */
 #define TRY_MS 10 /* the world's nodes have no p99: each try lasts as world_try_ms says */
 
-static const struct packet get = {.from_mac = CLIENT_MAC,
-	.to_mac = LANE0_MAC,
-	.from = CLIENT,
-	.to = NAT_VIP,
-	.id = 0x1234,
-	.payload = "get k\r\n"};
+static const struct packet get = {REQUEST, .payload = "get k\r\n"};
 
 static int begin(void **state)
 {
@@ -35,28 +30,9 @@ static int begin(void **state)
 	return 0;
 }
 
-struct tried {
-	unsigned int node;
-	struct kvl_wire_id wire;
-	char from[32], to[32], mac[32];
-};
-
-static void next_try(struct tried *t)
+static struct packet reply(const struct world_asked *t)
 {
-	t->node = world_node_of(world_sent(0, 1), &t->wire);
-	snprintf(t->from, sizeof(t->from), "10.2.0.%u:11211", t->node);
-	snprintf(t->to, sizeof(t->to), SNAT ":%u", t->wire.port);
-	snprintf(t->mac, sizeof(t->mac), "02:00:00:00:02:%02x", t->node);
-}
-
-static struct packet reply(const struct tried *t)
-{
-	return (struct packet){.from_mac = t->mac,
-		.to_mac = LANE1_MAC,
-		.from = t->from,
-		.to = t->to,
-		.id = t->wire.id,
-		.payload = "VALUE k 0 1\r\nx\r\nEND\r\n"};
+	return world_reply(t, "VALUE k 0 1\r\nx\r\nEND\r\n");
 }
 
 static uint64_t retries(enum kvl_retry_verdict verdict)
@@ -72,13 +48,13 @@ static void wait_a_try(void)
 
 static void another_holder_answers(void **state)
 {
-	struct tried first, second;
+	struct world_asked first, second;
 	struct packet late, r, out;
 
 	world_run(0, 0, &get, 1);
-	next_try(&first);
+	world_asked(0, &first);
 	wait_a_try();
-	next_try(&second);
+	world_asked(0, &second);
 	assert_int_not_equal(first.node, second.node);
 	assert_int_equal(retries(KVL_RETRY_YES), 1);
 	assert_int_equal(world_workers[0]->nodes[first.node - 1].in_flight, 0);
@@ -107,13 +83,13 @@ static void another_holder_answers(void **state)
 
 static void never_the_same_node_twice_and_two_retries_at_most(void **state)
 {
-	struct tried t[3];
+	struct world_asked t[3];
 
 	world_run(0, 0, &get, 1);
-	next_try(&t[0]);
+	world_asked(0, &t[0]);
 	for (unsigned int i = 1; i < 3; i++) {
 		wait_a_try();
-		next_try(&t[i]);
+		world_asked(0, &t[i]);
 	}
 	assert_int_not_equal(t[0].node, t[1].node);
 	assert_int_not_equal(t[0].node, t[2].node);
@@ -176,14 +152,14 @@ static void budget_bounds_the_storm(void **state)
 
 static void nobody_else_to_ask(void **state)
 {
-	struct tried t;
+	struct world_asked t;
 	struct packet r;
 
 	memset(world_weights, 0, sizeof(world_weights));
 	world_weights[2] = 1000;
 	world_publish();
 	world_run(0, 0, &get, 1);
-	next_try(&t);
+	world_asked(0, &t);
 	assert_int_equal(t.node, 3);
 	wait_a_try();
 	assert_null(world_sent(0, 1));
@@ -201,17 +177,17 @@ static void reads_with_a_token_keep_to_one_node(void **state)
 {
 	const char *const tokens[] = {"gets k\r\n", "mg k c v\r\n"};
 	struct packet in = get;
-	struct tried write, first;
+	struct world_asked write, first;
 
 	world_service.choice = KVL_CHOOSE_SOFTMAX;
 	world_publish();
 	in.payload = "cas k 0 0 1 5\r\nx\r\n";
 	world_run(0, 0, &in, 1);
-	next_try(&write);
+	world_asked(0, &write);
 	for (unsigned int i = 0; i < 40; i++) {
 		in.payload = tokens[i % 2];
 		world_run(0, 0, &in, 1);
-		next_try(&first);
+		world_asked(0, &first);
 		assert_int_equal(first.node, write.node);
 	}
 	wait_a_try();
@@ -226,27 +202,27 @@ static void reads_with_a_token_keep_to_one_node(void **state)
 static void reads_with_a_token_go_where_the_cas_will_go(void **state)
 {
 	const char *const tokens[] = {"gets k\r\n", "mg k c v\r\n", "gets k k\r\n"};
-	struct tried write, read;
+	struct world_asked write, read;
 	struct packet in = get;
 
 	in.payload = "cas k 0 0 1 5\r\nx\r\n";
 	world_run(0, 0, &in, 1);
-	next_try(&read);
+	world_asked(0, &read);
 	world_read_only[read.node - 1] = true;
 	for (unsigned int k = 0; k < 2; k++) {
 		world_service.replication = k == 0 ? 3 : 1;
 		world_publish();
 		in.payload = "cas k 0 0 1 5\r\nx\r\n";
 		world_run(0, 0, &in, 1);
-		next_try(&write);
+		world_asked(0, &write);
 		assert_int_not_equal(write.node, read.node);
 		for (unsigned int i = 0; i < RTE_DIM(tokens); i++) {
 			struct rte_mbuf *m;
-			struct tried t;
+			struct world_asked t;
 
 			in.payload = tokens[i];
 			world_run(0, 0, &in, 1);
-			next_try(&t);
+			world_asked(0, &t);
 			assert_int_equal(t.node, k == 0 ? write.node : read.node);
 			while ((m = world_sent(0, 1)) != NULL)
 				rte_pktmbuf_free(m);
@@ -259,17 +235,17 @@ static void reads_with_a_token_go_where_the_cas_will_go(void **state)
 static void parts_are_asked_again(void **state)
 {
 	struct packet in = get, r, out = get;
-	struct tried first[2], second;
+	struct world_asked first[2], second;
 
 	in.payload = "get a b\r\n";
 	world_run(0, 0, &in, 1);
-	next_try(&first[0]);
-	next_try(&first[1]);
+	world_asked(0, &first[0]);
+	world_asked(0, &first[1]);
 	r = reply(&first[1]);
 	r.payload = "END\r\n";
 	world_run(0, 1, &r, 1);
 	wait_a_try();
-	next_try(&second);
+	world_asked(0, &second);
 	assert_int_not_equal(first[0].node, second.node);
 	assert_null(world_sent(0, 1));
 	assert_int_equal(retries(KVL_RETRY_YES), 1);
@@ -330,11 +306,11 @@ static void parts_keep_to_the_time_of_the_datagram(void **state)
 static void later_waves_keep_to_the_time_of_the_datagram(void **state)
 {
 	struct packet in = get, r;
-	struct tried t;
+	struct world_asked t;
 
 	in.payload = "set k 0 0 1\r\nx\r\nget k\r\n";
 	world_run(0, 0, &in, 1);
-	next_try(&t);
+	world_asked(0, &t);
 	world_wait(0, WORLD_TIMEOUT / 2);
 	r = reply(&t);
 	r.payload = "STORED\r\n";
@@ -346,11 +322,11 @@ static void later_waves_keep_to_the_time_of_the_datagram(void **state)
 /* What a client has of one node's value is not followed by another's. */
 static void a_reply_that_has_begun_is_waited_for(void **state)
 {
-	struct tried first;
+	struct world_asked first;
 	struct packet r;
 
 	world_run(0, 0, &get, 1);
-	next_try(&first);
+	world_asked(0, &first);
 	r = reply(&first);
 	r.total = 2;
 	world_run(0, 1, &r, 1);

@@ -29,12 +29,7 @@ static int begin(void **state)
 
 static void ask(const char *payload)
 {
-	const struct packet p = {.from_mac = CLIENT_MAC,
-		.to_mac = LANE0_MAC,
-		.from = CLIENT,
-		.to = NAT_VIP,
-		.id = 7,
-		.payload = payload};
+	const struct packet p = {REQUEST, .payload = payload};
 
 	world_run(0, 0, &p, 1);
 }
@@ -123,12 +118,7 @@ static void commands_without_a_key(void **state)
 
 static void other_services_have_no_rules(void **state)
 {
-	const struct packet p = {.from_mac = CLIENT_MAC,
-		.to_mac = LANE0_MAC,
-		.from = CLIENT,
-		.to = DSR_VIP,
-		.id = 7,
-		.payload = "get user:1\r\n"};
+	const struct packet p = {REQUEST, .to = DSR_VIP, .payload = "get user:1\r\n"};
 
 	world_run(0, 0, &p, 1);
 	rte_pktmbuf_free(world_sent(0, 1));

@@ -15,13 +15,7 @@ unsigned int asked_count;
 
 void send_bytes(const void *payload, size_t len)
 {
-	struct packet in = {.from_mac = CLIENT_MAC,
-		.to_mac = LANE0_MAC,
-		.from = CLIENT,
-		.to = NAT_VIP,
-		.id = 0x1234,
-		.payload = payload,
-		.payload_len = len};
+	struct packet in = {REQUEST, .payload = payload, .payload_len = len};
 
 	world_run(0, 0, &in, 1);
 }
@@ -34,7 +28,6 @@ void asked_take(void)
 		struct asked *a = &asked[asked_count];
 		struct packet want = {
 			.from_mac = LANE1_MAC, .payload = a->text, .dont_fragment = true};
-		char from[32], to[32], mac[32];
 		struct kvl_packet p;
 
 		kvl_packet_begin(&p, mbuf, 0);
@@ -42,14 +35,12 @@ void asked_take(void)
 		memcpy(a->text, kvl_packet_payload(&p) + KVL_FRAME_LEN, a->len);
 		a->text[a->len] = '\0';
 		mbuf->refcnt++; /* world_node_of() frees it, and the bytes are wanted after that */
-		a->node = world_node_of(mbuf, &a->wire);
-		snprintf(from, sizeof(from), SNAT ":%u", a->wire.port);
-		snprintf(to, sizeof(to), "10.2.0.%u:11211", a->node);
-		snprintf(mac, sizeof(mac), "02:00:00:00:02:%02x", a->node);
-		want.to_mac = mac;
-		want.from = from;
-		want.to = to;
-		want.id = a->wire.id;
+		a->at.node = world_node_of(mbuf, &a->at.wire);
+		world_asked_fill(&a->at);
+		want.to_mac = a->at.mac;
+		want.from = a->at.snat_text;
+		want.to = a->at.node_text;
+		want.id = a->at.wire.id;
 		want.payload_len = a->len;
 		world_expect(mbuf, &want);
 	}
@@ -77,20 +68,11 @@ struct asked *asked_of(const char *text)
 
 void reply_datagram(const struct asked *a, const void *data, size_t len, int sequence, int total)
 {
-	char from[32], to[32], mac[32];
-	struct packet r = {.from_mac = mac,
-		.to_mac = LANE1_MAC,
-		.from = from,
-		.to = to,
-		.id = a->wire.id,
-		.sequence = sequence,
-		.total = total,
-		.payload = data,
-		.payload_len = len};
+	struct packet r = world_reply(&a->at, data);
 
-	snprintf(from, sizeof(from), "10.2.0.%u:11211", a->node);
-	snprintf(to, sizeof(to), SNAT ":%u", a->wire.port);
-	snprintf(mac, sizeof(mac), "02:00:00:00:02:%02x", a->node);
+	r.payload_len = len;
+	r.sequence = sequence;
+	r.total = total;
 	world_run(0, 1, &r, 1);
 }
 
@@ -101,16 +83,8 @@ void reply(const char *asked_text, const char *text)
 
 void client_gets_datagram(const void *data, size_t len, int sequence, int total)
 {
-	struct packet want = {.from_mac = LANE0_MAC,
-		.to_mac = CLIENT_MAC,
-		.from = NAT_VIP,
-		.to = CLIENT,
-		.id = 0x1234,
-		.sequence = sequence,
-		.total = total,
-		.payload = data,
-		.payload_len = len,
-		.dont_fragment = true};
+	struct packet want = {
+		ANSWER, .sequence = sequence, .total = total, .payload = data, .payload_len = len};
 
 	world_expect(world_sent(0, 0), &want);
 }

@@ -14,8 +14,7 @@
 struct asked {
 	char text[2048];
 	size_t len;
-	unsigned int node;
-	struct kvl_wire_id wire;
+	struct world_asked at;
 };
 extern struct asked asked[ASKED_MAX];
 extern unsigned int asked_count;

@@ -375,6 +375,31 @@ unsigned int world_node_of(struct rte_mbuf *mbuf, struct kvl_wire_id *wire)
 	return node;
 }
 
+void world_asked_fill(struct world_asked *a)
+{
+	snprintf(a->mac, sizeof(a->mac), "02:00:00:00:02:%02x", a->node);
+	snprintf(a->node_text, sizeof(a->node_text),
+		world_nodes_v6 ? "[2001:db8:2::%u]:11211" : "10.2.0.%u:11211", a->node);
+	snprintf(a->snat_text, sizeof(a->snat_text), world_nodes_v6 ? "[" SNAT6 "]:%u" : SNAT ":%u",
+		a->wire.port);
+}
+
+void world_asked(unsigned int w, struct world_asked *a)
+{
+	a->node = world_node_of(world_sent(w, 1), &a->wire);
+	world_asked_fill(a);
+}
+
+struct packet world_reply(const struct world_asked *a, const char *payload)
+{
+	return (struct packet){.from_mac = a->mac,
+		.to_mac = LANE1_MAC,
+		.from = a->node_text,
+		.to = a->snat_text,
+		.id = a->wire.id,
+		.payload = payload};
+}
+
 void world_check_conservation(void)
 {
 	uint64_t drops = 0, held = 0, created = 0, absorbed = 0;

@@ -35,6 +35,13 @@
 #define SNAT       "10.2.0.254"
 #define SNAT6      "2001:db8:2::fe"
 
+/* What most packets are, for the initializer of a struct packet: a client's request to the nat
+ * service, and the router's own answer to it. */
+#define REQUEST .from_mac = CLIENT_MAC, .to_mac = LANE0_MAC, .from = CLIENT, .to = NAT_VIP, .id = 7
+#define ANSWER                                                                               \
+	.from_mac = LANE0_MAC, .to_mac = CLIENT_MAC, .from = NAT_VIP, .to = CLIENT, .id = 7, \
+	.dont_fragment = true
+
 extern struct kvl_worker *world_workers[WORLD_WORKERS];
 extern uint16_t world_weights[WORLD_NODES]; /* set, then world_publish() */
 /* Policies of both services: keyless, partial, hash_rule; set, then world_publish(). */
@@ -89,6 +96,22 @@ void world_expect(struct rte_mbuf *mbuf, const struct packet *p);
 /* Number of the node a packet goes to, by its destination address (1..6); frees it. With `wire`,
  * the source port and request id that it carries. */
 unsigned int world_node_of(struct rte_mbuf *mbuf, struct kvl_wire_id *wire);
+
+/* A request on its way to a node: what the node needs for its reply. */
+struct world_asked {
+	unsigned int node; /* 1..6 */
+	struct kvl_wire_id wire;
+	char mac[32], node_text[40], snat_text[40]; /* the node's MAC, its address, the router's */
+};
+
+/* Takes the oldest one that worker w would transmit. */
+void world_asked(unsigned int w, struct world_asked *a);
+
+/* Fills in the addresses by node and wire. */
+void world_asked_fill(struct world_asked *a);
+
+/* The node's reply to it. */
+struct packet world_reply(const struct world_asked *a, const char *payload);
 
 /* in + created = out + absorbed + drops + held, over all workers. */
 void world_check_conservation(void);

@@ -48,15 +48,6 @@ static unsigned int seen_count;
 
 static unsigned int mbufs_start[2];
 
-static uint16_t sum(const uint8_t *data, size_t len, unsigned long start)
-{
-	for (size_t i = 0; i < len; i++)
-		start += i % 2 == 0 ? (unsigned long)data[i] << 8 : data[i];
-	while (start >> 16)
-		start = (start & 0xffff) + (start >> 16);
-	return start;
-}
-
 static uint16_t get16(const uint8_t *at)
 {
 	return (uint16_t)(at[0] << 8 | at[1]);
@@ -85,14 +76,14 @@ static const uint8_t *datagram_check(const uint8_t *frame, size_t len, unsigned 
 		REQUIRE(get16(frame + 18) == len - 54);
 	} else {
 		REQUIRE(frame[14] == 0x45 && get16(frame + 16) == len - 14);
-		REQUIRE(sum(frame + 14, 20, 0) == 0xffff);
+		REQUIRE(packet_sum(frame + 14, 20, 0) == 0xffff);
 	}
 	REQUIRE(get16(udp + 4) <= len - 14 - ip_len);
 	REQUIRE(get16(udp + 6) != 0 || !v6);
 	/* A node's wrong checksum passes: the client will see it. */
 	if (get16(udp + 6) != 0 && lane == 1)
-		REQUIRE(sum(udp, get16(udp + 4),
-				sum(udp - addresses, addresses, get16(udp + 4) + 17ul))
+		REQUIRE(packet_sum(udp, get16(udp + 4),
+				packet_sum(udp - addresses, addresses, get16(udp + 4) + 17ul))
 			== 0xffff);
 	return udp;
 }
@@ -199,7 +190,7 @@ static void lengths_write(uint8_t *frame, size_t at, size_t len)
 	} else {
 		put16(frame + 16, len - 14);
 		put16(frame + 24, 0);
-		put16(frame + 24, ~sum(frame + 14, 20, 0));
+		put16(frame + 24, ~packet_sum(frame + 14, 20, 0));
 	}
 	if (frame[frame_is_v6(frame) ? 20 : 23] == 17) {
 		put16(frame + at + 4, len - at);
@@ -251,8 +242,8 @@ static void step_error(unsigned int how, const uint8_t *bytes, size_t len)
 	frame[at + 1] = bytes[0] & 15;
 	memcpy(frame + at + 8, sent + 14, quoted);
 	lengths_write(frame, at, at + 8 + quoted);
-	put16(frame + at + 2,
-		~sum(frame + at, 8 + quoted, v6 ? sum(frame + 22, 32, 8 + quoted + 58ul) : 0));
+	put16(frame + at + 2, ~packet_sum(frame + at, 8 + quoted,
+				      v6 ? packet_sum(frame + 22, 32, 8 + quoted + 58ul) : 0));
 	world_run_mbuf(how >> 6 & 1, 1, mbuf_of(frame, at + 8 + quoted));
 }
 

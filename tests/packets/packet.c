@@ -51,11 +51,21 @@ static unsigned long sum_add(unsigned long sum, const uint8_t *data, size_t len)
 	return sum;
 }
 
-static unsigned int sum_end(unsigned long sum)
+static uint16_t sum_fold(unsigned long sum)
 {
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum & 0xffff;
+	return sum;
+}
+
+static unsigned int sum_end(unsigned long sum)
+{
+	return (uint16_t)~sum_fold(sum);
+}
+
+uint16_t packet_sum(const uint8_t *data, size_t len, unsigned long start)
+{
+	return sum_fold(sum_add(start, data, len));
 }
 
 static size_t ether_write(const struct packet *p, uint8_t *out)

@@ -39,3 +39,7 @@ struct packet {
 
 /* Returns the length written to out. */
 size_t packet_write(const struct packet *p, uint8_t out[PACKET_MAX]);
+
+/* The Internet checksum's sum (RFC 1071) on top of `start`, not complemented: over what has a right
+ * checksum in it, it is 0xffff. */
+uint16_t packet_sum(const uint8_t *data, size_t len, unsigned long start);
