@@ -435,22 +435,38 @@ void kvl_router_stop(struct kvl_router *r)
 	*r = (struct kvl_router){0};
 }
 
+static bool port_same(const struct kvl_port_config *a, const struct kvl_port_config *b)
+{
+	return strcmp(a->name, b->name) == 0 && strcmp(a->device, b->device) == 0
+	       && strcmp(a->interface, b->interface) == 0 && strcmp(a->exception, b->exception) == 0
+	       && a->mtu == b->mtu && memcmp(a->snat, b->snat, sizeof(a->snat)) == 0;
+}
+
+static bool ports_same(const struct kvl_config *a, const struct kvl_config *b)
+{
+	if (a->port_count != b->port_count)
+		return false;
+	for (size_t i = 0; i < a->port_count; i++)
+		if (!port_same(&a->ports[i], &b->ports[i]))
+			return false;
+	return true;
+}
+
+static bool settings_same(const struct kvl_router_config *a, const struct kvl_router_config *b)
+{
+	return strcmp(a->control_socket, b->control_socket) == 0 && a->workers == b->workers
+	       && a->pending_slots == b->pending_slots && a->snat_first == b->snat_first
+	       && a->snat_last == b->snat_last && a->mbufs == b->mbufs && a->poll == b->poll
+	       && a->hugepages == b->hugepages && a->max_nodes == b->max_nodes
+	       && a->core_count == b->core_count
+	       && memcmp(a->cores, b->cores, a->core_count * sizeof(*a->cores)) == 0;
+}
+
 /* Settings that workers and ports were built with cannot follow a reload. */
 static void restart_check(
 	const struct kvl_config *a, const struct kvl_config *b, struct kvl_diags *diags)
 {
-	const struct kvl_router_config *x = &a->router, *y = &b->router;
-	bool ports = a->port_count == b->port_count;
-
-	for (size_t i = 0; ports && i < a->port_count; i++)
-		ports = strcmp(a->ports[i].name, b->ports[i].name) == 0
-			&& strcmp(a->ports[i].device, b->ports[i].device) == 0
-			&& strcmp(a->ports[i].interface, b->ports[i].interface) == 0
-			&& strcmp(a->ports[i].exception, b->ports[i].exception) == 0
-			&& a->ports[i].mtu == b->ports[i].mtu
-			&& memcmp(a->ports[i].snat, b->ports[i].snat, sizeof(a->ports[i].snat))
-				   == 0;
-	if (!ports)
+	if (!ports_same(a, b))
 		kvl_diag_add(diags, KVL_DIAG_WARNING,
 			"ports: changed, which takes a restart; the running ones are kept");
 	if (a->reports.on != b->reports.on || a->reports.port != b->reports.port
@@ -461,10 +477,7 @@ static void restart_check(
 		|| !kvl_addr_eq(&a->http.address, &b->http.address))
 		kvl_diag_add(diags, KVL_DIAG_WARNING,
 			"http: changed, which takes a restart; what is served is kept");
-	if (strcmp(x->control_socket, y->control_socket) != 0 || x->workers != y->workers
-		|| x->pending_slots != y->pending_slots || x->snat_first != y->snat_first
-		|| x->snat_last != y->snat_last || x->mbufs != y->mbufs || x->poll != y->poll
-		|| x->hugepages != y->hugepages || x->max_nodes != y->max_nodes)
+	if (!settings_same(&a->router, &b->router))
 		kvl_diag_add(diags, KVL_DIAG_WARNING,
 			"router: changed, which takes a restart; the running values are kept");
 }

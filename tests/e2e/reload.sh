@@ -42,6 +42,12 @@ sed 's/^nodes:/nodes:\n  - {id: bad, address: 10.2.0.66, port: 70000}/' "$RUN/no
 ctl reload >"$RUN/out" 2>&1 || fail "one bad node refused the whole"
 check "a bad node is named" grep -q 'nodes.yaml:2:.* nodes\[0\].port: 70000: must be 1..65535' "$RUN/out"
 topology_write 1 2 3 4 5 6
+
+# What a reload cannot change is said.
+sed 's/^router:/router:\n  cores: "0,1"/' "$RUN/plain.yaml" >"$CONFIG"
+ctl reload >"$RUN/out" 2>&1 || fail "cores refused the whole"
+check "a changed router: takes a restart" grep -q 'router: changed, which takes a restart' "$RUN/out"
+cp "$RUN/plain.yaml" "$CONFIG"
 ctl reload >/dev/null
 
 wait "${PIDS[load]}" && unset "PIDS[load]"
