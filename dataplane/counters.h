@@ -78,6 +78,18 @@ enum kvl_drop {
 
 const char *kvl_drop_name(enum kvl_drop drop);
 
+/* What the services' policies did. */
+#define KVL_POLICY_COUNTERS(X)                                                                   \
+	X(clients_evicted) /* forgotten though just seen: too many clients at once */            \
+	X(ruled)           /* keys that a prefix rule took */                                    \
+	X(hints)           /* P and L tokens that said something */                              \
+	X(hints_ignored)   /* and that did not */                                                \
+	X(masked)          /* draws replaced: lag, tenant's share, bound on what is in flight */ \
+	X(lag_open)        /* all holders lag by more than allowed: asked all the same */        \
+	X(over_quota)      /* requests beyond their tenant's quota */                            \
+	X(shed)            /* requests whose nodes have as much in flight as they may */         \
+	X(withheld)        /* merged replies not made: amplification */
+
 struct kvl_counters {
 	uint64_t rx, tx;
 	uint64_t inbox_in, inbox_out;
@@ -89,23 +101,18 @@ struct kvl_counters {
 	uint64_t verdicts[KVL_VERDICT_COUNT]; /* of client requests, by kvl_request_parse() */
 	uint64_t answered[KVL_VERDICT_COUNT]; /* answered by the router itself */
 	uint64_t created, absorbed;
-	uint64_t splits;          /* datagrams of several keys or commands that were taken apart */
-	uint64_t parts;           /* of them: asked of nodes, among requests */
-	uint64_t unanswered;      /* keys and commands of them that got no good reply in time */
-	uint64_t merges_full;     /* datagrams refused: no merge, or too few parts, were left */
-	uint64_t chunks_full;     /* replies to parts given up: no room to keep them */
-	uint64_t pool_empty;      /* datagrams not created: no mbuf was left */
-	uint64_t merges;          /* in use (a gauge) */
-	uint64_t clients_evicted; /* forgotten though just seen: too many clients at once */
-	uint64_t ruled;           /* keys that a prefix rule took */
-	uint64_t hints, hints_ignored; /* P and L tokens that said something, and that did not */
-	uint64_t masked;     /* draws replaced: lag, tenant's share, bound on what is in flight */
-	uint64_t lag_open;   /* all holders lag by more than allowed: asked all the same */
-	uint64_t over_quota; /* requests beyond their tenant's quota */
-	uint64_t shed;       /* requests whose nodes have as much in flight as they may */
-	uint64_t withheld;   /* merged replies not made: amplification */
-	uint64_t timeouts;   /* requests and parts given up without a whole reply */
-	uint64_t refused;    /* of them: because ICMP said that their node cannot be reached */
+	uint64_t splits;      /* datagrams of several keys or commands that were taken apart */
+	uint64_t parts;       /* of them: asked of nodes, among requests */
+	uint64_t unanswered;  /* keys and commands of them that got no good reply in time */
+	uint64_t merges_full; /* datagrams refused: no merge, or too few parts, were left */
+	uint64_t chunks_full; /* replies to parts given up: no room to keep them */
+	uint64_t pool_empty;  /* datagrams not created: no mbuf was left */
+	uint64_t merges;      /* in use (a gauge) */
+#define X(name) uint64_t name;
+	KVL_POLICY_COUNTERS(X)
+#undef X
+	uint64_t timeouts;      /* requests and parts given up without a whole reply */
+	uint64_t refused;       /* of them: because ICMP said that their node cannot be reached */
 	uint64_t quiet_expired; /* slots of quiet requests let go: neither timeout nor loss */
 	uint64_t
 		big_untracked; /* replies too large to count datagram by datagram: slot kept to its end */

@@ -27,8 +27,12 @@ static void packets(FILE *out, const struct kvl_counters *c)
 		"Packets made for parts and merged replies.");
 	one(out, "kvlane_packets_absorbed_total", "counter", (double)c->absorbed,
 		"Packets taken apart or merged.");
+	one(out, "kvlane_exception_in_total", "counter", (double)c->exception_in,
+		"Frames from the kernel, by the taps of ports that DPDK owns.");
+	one(out, "kvlane_exception_out_total", "counter", (double)c->exception_out,
+		"Frames handed to the kernel there.");
 	one(out, "kvlane_packets_held", "gauge", (double)kvl_counters_held(c),
-		"In + created - out - absorbed - drops.");
+		"In + exception in + created - out - exception out - absorbed - drops.");
 	metrics_family(out, "kvlane_drops_total", "counter", "Packets dropped, by reason.");
 	for (unsigned int i = 0; i < KVL_DROP_COUNT; i++)
 		labelled(out, "kvlane_drops_total", "reason", kvl_drop_name(i), c->drops[i]);
@@ -65,6 +69,15 @@ static void requests(FILE *out, const struct kvl_counters *c)
 	for (unsigned int i = 0; i < KVL_RETRY_VERDICTS; i++)
 		labelled(out, "kvlane_retries_total", "verdict",
 			i == KVL_RETRY_YES ? "sent" : kvl_retry_name(i), c->retries[i]);
+}
+
+static void policies(FILE *out, const struct kvl_counters *c)
+{
+	metrics_family(out, "kvlane_policy_total", "counter",
+		"What the services' policies did: rules, hints, quotas, bounds, guards.");
+#define X(name) labelled(out, "kvlane_policy_total", "what", #name, c->name);
+	KVL_POLICY_COUNTERS(X)
+#undef X
 }
 
 static void slow_path(FILE *out, const struct kvl_router *r)
@@ -155,6 +168,7 @@ void metrics_router(FILE *out, struct kvl_router *r)
 	topology(out, r);
 	packets(out, &sum);
 	requests(out, &sum);
+	policies(out, &sum);
 	slow_path(out, r);
 	reports(out, r);
 	workers(out, r);

@@ -69,12 +69,12 @@ static json_t *counters_object(const struct kvl_counters *c)
 /* What services' policies did: rules, conditions of a choice, guards. */
 static json_t *policy_object(const struct kvl_counters *c)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ruled",
-		(json_int_t)c->ruled, "hints", (json_int_t)c->hints, "hints_ignored",
-		(json_int_t)c->hints_ignored, "masked", (json_int_t)c->masked, "lag_open",
-		(json_int_t)c->lag_open, "over_quota", (json_int_t)c->over_quota, "shed",
-		(json_int_t)c->shed, "clients_evicted", (json_int_t)c->clients_evicted, "withheld",
-		(json_int_t)c->withheld);
+	json_t *object = json_object();
+
+#define X(name) json_object_set_new(object, #name, json_integer((json_int_t)c->name));
+	KVL_POLICY_COUNTERS(X)
+#undef X
+	return object;
 }
 
 /* What the programs in the kernel keep from the router. */

@@ -167,6 +167,9 @@ check "the node's requests are the socket's" test \
 	"$(awk '/^kvlane_node_requests_total/ {sum += $2} END {print sum}' "$RUN/metrics")" = \
 	"$(ctl nodes --json | field 'sum(n["requests"] for n in r["nodes"])')"
 check "the reports, too" test "$(metric 'kvlane_reports_total{fault="forged"}')" = 3
+check "and all that policies count" test \
+	"$(grep -o '^kvlane_policy_total{what="[a-z_]*' "$RUN/metrics" | cut -d'"' -f2 | sort | xargs)" = \
+	"$(ctl stats --json | field '" ".join(sorted(r["policy"]))')"
 check "and the score's terms" grep -q 'kvlane_node_score_points{node="n3",.*term="compacting"' "$RUN/metrics"
 check "no key is in metrics or log" test "$(cat "$RUN/metrics" "$LOG" | grep -c user:)" = 0
 
