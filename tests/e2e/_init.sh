@@ -225,7 +225,7 @@ device() { # NAME INTERFACE
 	esac
 }
 
-config_write() { # writes $CONFIG; extra lines for router: on stdin are not read
+config_write() { # writes $CONFIG and the topology it names
 	cat >"$CONFIG" <<-EOF
 	router:
 	  workers: $WORKERS
