@@ -35,4 +35,13 @@ code lib dataplane ctrl | xargs awk 'length($0) > 140 {print FILENAME ":" FNR ":
 	rule "no line is far over 100 columns"
 git ls-files -co --exclude-standard "*.c" "*.h" | xargs wc -l | awk '$1 > 600 && $2 != "total" {print $2 ": " $1 " lines"}' |
 	rule "no file is over 600 lines"
+# Operators read names there, not the headers.
+{
+	sed -n '/define KVL_\(DROPS\|VERDICTS\)/,/^$/p' dataplane/counters.h lib/proto/request.h |
+		grep -oE '"[a-z_]+"' | tr -d '"'
+	sed -n '/define KVL_\(POLICY\|SLOW\|EXCEPTION\)_COUNTERS/,/^$/s/.*X(\([a-z_]*\)).*/\1/p' \
+		dataplane/counters.h ctrl/core/slow_path.h ctrl/core/exception.h
+} | sort -u | while read -r name; do
+	grep -qE "[\`.]$name\`" docs/counters.md || echo "$name"
+done | rule "every counter's name is in docs/counters.md"
 exit $status
