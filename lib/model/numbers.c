@@ -116,8 +116,3 @@ uint16_t kvl_numbers_find(const struct kvl_numbers *n, const char *id)
 
 	return number != KVL_NUMBER_NONE && n->numbers[number].live ? number : KVL_NUMBER_NONE;
 }
-
-const char *kvl_numbers_id(const struct kvl_numbers *n, uint16_t number)
-{
-	return number < n->used ? n->numbers[number].id : NULL;
-}

@@ -30,6 +30,3 @@ void kvl_numbers_release(struct kvl_numbers *numbers, const char *id, uint64_t n
 
 /* KVL_NUMBER_NONE when the id has no live number. */
 uint16_t kvl_numbers_find(const struct kvl_numbers *numbers, const char *id);
-
-/* NULL when no id holds the number (a quarantined number's id is still given: for late replies). */
-const char *kvl_numbers_id(const struct kvl_numbers *numbers, uint16_t number);

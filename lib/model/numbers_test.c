@@ -31,9 +31,6 @@ static void test_lowest_first_and_stable(void **state)
 	assert_int_equal(kvl_numbers_take(n, "d", 5), KVL_NUMBER_NONE);
 	assert_int_equal(kvl_numbers_find(n, "b"), 1);
 	assert_int_equal(kvl_numbers_find(n, "d"), KVL_NUMBER_NONE);
-	assert_string_equal(kvl_numbers_id(n, 2), "c");
-	assert_null(kvl_numbers_id(n, 3));
-	assert_null(kvl_numbers_id(n, KVL_NUMBER_NONE));
 	kvl_numbers_free(n);
 }
 
@@ -46,13 +43,11 @@ static void test_quarantine(void **state)
 	kvl_numbers_release(n, "a", 100);
 	kvl_numbers_release(n, "nobody", 100);
 	assert_int_equal(kvl_numbers_find(n, "a"), KVL_NUMBER_NONE);
-	assert_string_equal(kvl_numbers_id(n, 0), "a");
 	assert_int_equal(kvl_numbers_take(n, "c", 100 + QUARANTINE - 1), KVL_NUMBER_NONE);
 	/* A second release does not start it anew; a clock that went back does not end it. */
 	kvl_numbers_release(n, "a", 900);
 	assert_int_equal(kvl_numbers_take(n, "c", 50), KVL_NUMBER_NONE);
 	assert_int_equal(kvl_numbers_take(n, "c", 100 + QUARANTINE), 0);
-	assert_string_equal(kvl_numbers_id(n, 0), "c");
 	assert_int_equal(kvl_numbers_find(n, "a"), KVL_NUMBER_NONE);
 	kvl_numbers_free(n);
 }

@@ -273,13 +273,6 @@ static inline const struct kvl_root_service *kvl_root_service_at(
 	return kvl_root_service_find(root, kvl_addr_high(address), kvl_addr_low(address), port);
 }
 
-/* The same of an IPv4 address in network order. */
-static inline const struct kvl_root_service *kvl_root_service_v4(
-	const struct kvl_root *root, uint32_t address_be, uint16_t port)
-{
-	return kvl_root_service_find(root, 0, kvl_addr_low_v4(address_be), port);
-}
-
 #define KVL_EPHEMERAL_FIRST 32768 /* Linux's; a client may well have such a port */
 
 /*

@@ -234,5 +234,3 @@ size_t kvl_echo_answer(
 
 /* The verdict's name in counters; never NULL for verdict < KVL_VERDICT_COUNT. */
 const char *kvl_verdict_name(enum kvl_verdict verdict);
-
-const char *kvl_op_name(enum kvl_op op);

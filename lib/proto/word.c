@@ -93,14 +93,3 @@ enum kvl_verdict word_command(COMMAND_ARGS)
 		req->flags |= KVL_REQ_CLOSE;
 	return request_fault(word_verdict(&l, req), base, end, req);
 }
-
-const char *kvl_op_name(enum kvl_op op)
-{
-	if (op == KVL_OP_ADMIN)
-		return "admin";
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (words[i].op == op)
-			return words[i].name;
-	}
-	return "none";
-}

@@ -113,31 +113,6 @@ static inline struct kvl_draw kvl_draw_best(
 }
 
 /*
- * Where a failed request is tried next (SPEC 7), `tried` having bit 1 << place of each place tried:
- * never the same node twice. Of the `n` candidates the one with the largest weight, the first of
- * equal ones; when all of them were tried, the next of the row that is in (which holds no copy when
- * N > 1, and is all there is when N = 1).
- */
-static inline struct kvl_draw kvl_draw_untried(
-	const struct kvl_row *row, const uint16_t *weights, unsigned int n, uint8_t tried)
-{
-	struct kvl_draw best = {KVL_NODE_NONE, 0};
-
-	for (uint8_t i = 0, in = 0; i < KVL_ROW_MAX && row->node[i] != KVL_NODE_NONE; i++) {
-		uint16_t weight = weights[row->node[i]];
-
-		if (in >= n && best.node != KVL_NODE_NONE)
-			break;
-		in += weight != 0;
-		if (weight == 0 || (tried & 1u << i))
-			continue;
-		if (best.node == KVL_NODE_NONE || weight > weights[best.node])
-			best = (struct kvl_draw){row->node[i], i};
-	}
-	return best;
-}
-
-/*
  * Prequal's hot-cold rule (Wydrowski et al., NSDI'24) on what a core knows: a node is hot with more
  * than `hot` of this core's requests in flight. Both hot: the fewer in flight. One hot: the other.
  * Both cold: the first, as it was drawn, since the weights, which hold the latency, have decided.

@@ -82,31 +82,6 @@ static void test_best(void **state)
 	assert_int_equal(kvl_draw_best(&empty, weights, 3).node, NONE);
 }
 
-static uint16_t untried(unsigned int n, uint8_t tried)
-{
-	return kvl_draw_untried(&row, weights, n, tried).node;
-}
-
-/* row: 4 2 0 3 1 */
-static void test_untried(void **state)
-{
-	weights[0] = 2000;
-	weights[3] = 60000;
-	assert_int_equal(untried(3, 0), 0);
-	assert_int_equal(kvl_draw_untried(&row, weights, 3, 0).place, 2);
-	assert_int_equal(untried(3, 1 << 2), 4);
-	assert_int_equal(untried(3, 1 << 2 | 1 << 0), 2);
-	assert_int_equal(untried(3, 7), 3); /* all holders tried */
-	assert_int_equal(untried(3, 15), 1);
-	assert_int_equal(untried(3, 31), NONE);
-	assert_int_equal(untried(1, 0), 4);
-	assert_int_equal(untried(1, 1), 2); /* N = 1: the next of the walk, not the heaviest */
-	weights[2] = 0;
-	assert_int_equal(untried(1, 1), 0);
-	assert_int_equal(untried(3, 1 << 0 | 1 << 2), 3); /* stands in for the one that is out */
-	assert_int_equal(kvl_draw_untried(&empty, weights, 3, 0).node, NONE);
-}
-
 /* Nothing in flight: the first draw stands, so the shares are the weights'. */
 static void test_p2c_cold_follows_weights(void **state)
 {
@@ -262,7 +237,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_best),
-		TEST(test_untried),
 		TEST(test_p2c_cold_follows_weights),
 		TEST(test_p2c_hot_yields),
 		TEST(test_p2c_few),

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -20,17 +19,6 @@ struct kvl_retry_params kvl_retry_defaults(void)
 	};
 }
 
-int kvl_retry_check(const struct kvl_retry_params *params)
-{
-	if (params->timeout_floor_us == 0 || params->timeout_floor_us > params->timeout_cap_us
-		|| params->timeout_cap_us > params->deadline_us)
-		return -EINVAL;
-	/* Each try needs another node: a row has no more. */
-	if (params->retries_most > 7 || params->budget_percent > 100 || params->key_rate > 1000000)
-		return -EINVAL;
-	return 0;
-}
-
 uint32_t kvl_retry_timeout_us(const struct kvl_retry_params *params, double p99_us)
 {
 	double timeout = P99_TIMES * p99_us;
@@ -38,11 +26,6 @@ uint32_t kvl_retry_timeout_us(const struct kvl_retry_params *params, double p99_
 	if (!(timeout > 0) || timeout >= params->timeout_cap_us)
 		return params->timeout_cap_us;
 	return timeout < params->timeout_floor_us ? params->timeout_floor_us : (uint32_t)timeout;
-}
-
-uint64_t kvl_retry_longest_us(const struct kvl_retry_params *params, uint32_t timeout_us)
-{
-	return (uint64_t)(params->retries_most + 1) * timeout_us;
 }
 
 uint32_t kvl_retry_jitter_us(uint32_t timeout_us, uint32_t random)

@@ -18,21 +18,13 @@ struct kvl_retry_params {
 	uint32_t deadline_us;      /* of the whole request; default 2000000 */
 	uint32_t budget_percent;   /* retries per requests, of a service; default 10 */
 	uint32_t key_rate;         /* retries a second of one key; default 2 */
-	uint32_t in_flight_most;   /* at one node, of one worker; 0 = no bound */
 };
 
 struct kvl_retry_params kvl_retry_defaults(void);
 
-/* 0 or -EINVAL. */
-int kvl_retry_check(const struct kvl_retry_params *params);
-
 /* Of one try at a node: twice its p99 (p99 50 ms => 100 ms) between floor and cap; the cap as long
  * as its p99 is not known (NAN or 0). */
 uint32_t kvl_retry_timeout_us(const struct kvl_retry_params *params, double p99_us);
-
-/* The longest that a client may have to wait: `check` warns when its own timeout is shorter, or
- * when this exceeds the deadline. */
-uint64_t kvl_retry_longest_us(const struct kvl_retry_params *params, uint32_t timeout_us);
 
 /* Jitter of a try's start: 0 up to a tenth of the timeout, so that a node's silence does not turn
  * into a burst at the next one. `random`: 32 uniform bits. */
@@ -87,11 +79,5 @@ struct kvl_retry_request {
 enum kvl_retry_verdict kvl_retry_decide(const struct kvl_retry_params *params,
 	const struct kvl_retry_request *request, struct kvl_retry_budget *budget,
 	struct kvl_retry_keys *keys, uint64_t now_ms);
-
-/* Whether a node may take one more; the caller counts what is shed. */
-static inline bool kvl_retry_room(const struct kvl_retry_params *params, uint32_t in_flight)
-{
-	return params->in_flight_most == 0 || in_flight < params->in_flight_most;
-}
 
 const char *kvl_retry_name(enum kvl_retry_verdict verdict); /* "yes", "budget"... */

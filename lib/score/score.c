@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-
 #include "lib/score/score.h"
 
 #define REJECTS_FACTOR     0.8  /* SPEC 4.3 */
@@ -18,34 +16,6 @@ struct kvl_score_params kvl_score_defaults(void)
 		.queue_high = 20,
 		.reject_threshold = 0.01,
 	};
-}
-
-static bool is_amount(double x)
-{
-	return isfinite(x) && x >= 0;
-}
-
-static bool is_share(double x)
-{
-	return is_amount(x) && x <= 1;
-}
-
-int kvl_score_check(const struct kvl_score_params *params)
-{
-	const struct kvl_score_weights *w = &params->weights;
-
-	if (params->model > KVL_SCORE_WEIGHTED)
-		return -EINVAL;
-	if (!is_amount(w->capacity_free) || !is_amount(w->load) || !is_amount(w->latency)
-		|| !is_amount(w->hit) || !is_amount(w->network))
-		return -EINVAL;
-	if (!is_amount(params->ceiling_us) || !is_amount(params->baseline_us)
-		|| !is_amount(params->queue_high))
-		return -EINVAL;
-	if (!is_share(params->cpu_threshold) || !is_share(params->io_threshold)
-		|| !is_share(params->reject_threshold))
-		return -EINVAL;
-	return params->capability == NULL ? 0 : kvl_capability_check(params->capability);
 }
 
 /*

@@ -48,9 +48,6 @@ extern const struct kvl_score_weights kvl_weights_write_heavy; /* 0.4 0.3 0.2 0.
 /* SPEC's figures, read-heavy. */
 struct kvl_score_params kvl_score_defaults(void);
 
-/* 0, or -EINVAL: a figure that is not finite, negative, or a threshold that is no share. */
-int kvl_score_check(const struct kvl_score_params *params);
-
 /* The score of one node for one request class (KVL_CLASS_* bits), with its breakdown. */
 void kvl_score(const struct kvl_score_params *params, const struct kvl_fleet *fleet,
 	const struct kvl_facts *facts, unsigned int class, struct kvl_breakdown *b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
 
 #include "lib/score/score.h"
@@ -243,21 +243,6 @@ static void test_network_cost(void **state)
 	assert_near(b.score, 0.9);
 }
 
-static void test_params_check(void **state)
-{
-	struct kvl_score_params params = kvl_score_defaults();
-
-	assert_int_equal(kvl_score_check(&params), 0);
-	params.cpu_threshold = 1.5;
-	assert_int_equal(kvl_score_check(&params), -EINVAL);
-	params = kvl_score_defaults();
-	params.weights.hit = KVL_UNKNOWN;
-	assert_int_equal(kvl_score_check(&params), -EINVAL);
-	params = kvl_score_defaults();
-	params.queue_high = -1;
-	assert_int_equal(kvl_score_check(&params), -EINVAL);
-}
-
 static void test_names_are_distinct(void **state)
 {
 	for (unsigned int a = 0; a < KVL_TERM_COUNT; a++) {
@@ -282,7 +267,6 @@ int main(void)
 		cmocka_unit_test(test_penalty_never_negative),
 		cmocka_unit_test(test_false_health),
 		cmocka_unit_test(test_network_cost),
-		cmocka_unit_test(test_params_check),
 		cmocka_unit_test(test_names_are_distinct),
 	};
 
