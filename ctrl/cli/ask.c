@@ -11,7 +11,7 @@
 
 #define HOME_AND_CLEAR "\033[H\033[J"
 
-static void print_json(const struct cli_call *call, json_t *value, bool one_line)
+void ask_print_json(const struct cli_call *call, json_t *value, bool one_line)
 {
 	/* 15 digits: 0.1 stays 0.1 on its way through a double. */
 	json_dumpf(value, call->out,
@@ -31,14 +31,13 @@ static enum cli_exit report_error(
 	if (call->json) {
 		object = json_pack("{s:{s:s, s:s, s:O*}}", "error", "code", error->code, "text",
 			error->text, "details", error->details);
-		print_json(call, object, false);
+		ask_print_json(call, object, false);
 		json_decref(object);
 	}
 	return strcmp(error->code, KVL_CODE_CONFIG) == 0 ? CLI_WRONG : CLI_FAILED;
 }
 
-/* The result, owned by the caller, or NULL with what to exit with. */
-static json_t *ask(
+json_t *ask_result(
 	const struct cli_call *call, const char *method, json_t *params, enum cli_exit *rc)
 {
 	struct kvl_message_reply reply;
@@ -117,7 +116,7 @@ static void sleep_until(double then)
 static void print_answer(const struct answer *a, const struct watch *watch, answer_printer print)
 {
 	if (a->call->json) {
-		print_json(a->call, (json_t *)a->result, watch->seconds > 0);
+		ask_print_json(a->call, (json_t *)a->result, watch->seconds > 0);
 	} else {
 		if (watch->seconds > 0)
 			separate(a->call, a->before == NULL);
@@ -139,7 +138,7 @@ static enum cli_exit repeat(const struct cli_call *call, const char *method, jso
 		last = asked;
 		asked = now_s();
 		next = asked + watch->seconds;
-		result = ask(call, method, params, &rc);
+		result = ask_result(call, method, params, &rc);
 		if (result == NULL)
 			break;
 		a.result = result;

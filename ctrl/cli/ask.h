@@ -23,6 +23,13 @@ typedef void (*answer_printer)(const struct answer *answer);
 enum cli_exit ask_and_print(
 	const struct cli_call *call, const char *method, json_t *params, answer_printer print);
 
+/* The same of one request: its result, the caller's, or NULL with what to exit with. `params` is
+ * borrowed. */
+json_t *ask_result(
+	const struct cli_call *call, const char *method, json_t *params, enum cli_exit *rc);
+
+void ask_print_json(const struct cli_call *call, json_t *value, bool one_line);
+
 /* The options of commands that repeat: put into their lists. */
 #define ASK_WATCH_OPTIONS                                                                 \
 	{"watch", "SECONDS",                                                              \

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "ctrl/cli/ask.h"
 #include "ctrl/cli/commands.h"
 #include "ctrl/cli/table.h"
 #include "ctrl/cli/value.h"
@@ -128,8 +129,7 @@ static void print_json(const struct checked *c)
 		services_value(config), "diagnostics", diagnostics_value(&c->diags),
 		"diagnostics_dropped", (json_int_t)c->diags.dropped);
 
-	json_dumpf(object, c->call->out, JSON_INDENT(2));
-	fputc('\n', c->call->out);
+	ask_print_json(c->call, object, false);
 	json_decref(object);
 }
 

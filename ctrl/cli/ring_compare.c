@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ctrl/cli/ask.h"
 #include "ctrl/cli/commands.h"
 #include "ctrl/cli/fleet.h"
 #include "ctrl/cli/table.h"
@@ -163,12 +164,10 @@ static enum cli_exit run(const struct cli_call *call)
 		return CLI_WRONG;
 	}
 	list = compare(config);
-	if (call->json) {
-		json_dumpf(list, call->out, JSON_INDENT(2));
-		fputc('\n', call->out);
-	} else {
+	if (call->json)
+		ask_print_json(call, list, false);
+	else
 		print_text(call, list);
-	}
 	json_decref(list);
 	kvl_config_free(config);
 	return CLI_OK;

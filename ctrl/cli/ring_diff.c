@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctrl/cli/client.h"
+#include "ctrl/cli/ask.h"
 #include "ctrl/cli/commands.h"
 #include "ctrl/cli/fleet.h"
 #include "ctrl/cli/table.h"
@@ -141,52 +140,32 @@ static void print_text(const struct cli_call *call, const json_t *list)
 	table_print(t, call->out, "no services in the file");
 }
 
-/* The result of one method, or NULL with the reason told. */
-static json_t *ask(const struct cli_call *call, const char *method)
-{
-	struct kvl_message_reply reply;
-	json_t *result = NULL;
-	char why[512];
-
-	if (client_ask(call->socket, method, NULL, &reply, why, sizeof(why)) < 0) {
-		fprintf(call->err, "kvlanectl: %s\n", why);
-		return NULL;
-	}
-	if (reply.result != NULL)
-		result = json_incref(reply.result);
-	else
-		fprintf(call->err, "kvlanectl: %s: %s\n", method, reply.error.text);
-	kvl_message_reply_clear(&reply);
-	return result;
-}
-
 static enum cli_exit run(const struct cli_call *call)
 {
 	static struct kvl_diags diagnostics;
 	struct kvl_config *config = kvl_config_load(call->arg, &diagnostics);
 	json_t *services, *nodes, *list;
+	enum cli_exit rc;
 
 	if (config == NULL) {
 		fprintf(call->err, "kvlanectl: %s is refused: `kvlanectl check %s` tells why\n",
 			call->arg, call->arg);
 		return CLI_WRONG;
 	}
-	services = ask(call, "services");
-	nodes = services != NULL ? ask(call, "nodes") : NULL;
+	services = ask_result(call, "services", NULL, &rc);
+	nodes = services != NULL ? ask_result(call, "nodes", NULL, &rc) : NULL;
 	if (nodes != NULL) {
 		list = diffs(value_list(services, "services"), value_list(nodes, "nodes"), config);
-		if (call->json) {
-			json_dumpf(list, call->out, JSON_INDENT(2));
-			fputc('\n', call->out);
-		} else {
+		if (call->json)
+			ask_print_json(call, list, false);
+		else
 			print_text(call, list);
-		}
 		json_decref(list);
 	}
 	kvl_config_free(config);
 	json_decref(services);
 	json_decref(nodes);
-	return nodes != NULL ? CLI_OK : CLI_FAILED;
+	return rc;
 }
 
 const struct cli_command cli_command_ring_diff = {
