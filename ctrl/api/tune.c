@@ -16,9 +16,10 @@
 static struct kvl_service_config *service_find(
 	struct kvl_router *r, const char *name, struct kvl_message_error *error)
 {
-	for (size_t i = 0; i < r->config->service_count; i++)
-		if (strcmp(r->config->services[i].name, name) == 0)
-			return &r->config->services[i];
+	struct kvl_service_config *c = kvl_config_service(r->config, name);
+
+	if (c != NULL)
+		return c;
 	return kvl_message_fail(error, KVL_CODE_NOT_FOUND,
 		"there is no such service: `kvlanectl services` lists them");
 }
@@ -26,9 +27,10 @@ static struct kvl_service_config *service_find(
 static struct kvl_node_config *node_find(
 	struct kvl_router *r, const char *id, struct kvl_message_error *error)
 {
-	for (size_t i = 0; i < r->config->node_count; i++)
-		if (strcmp(r->config->nodes[i].id, id) == 0)
-			return &r->config->nodes[i];
+	struct kvl_node_config *c = kvl_config_node(r->config, id);
+
+	if (c != NULL)
+		return c;
 	return kvl_message_fail(
 		error, KVL_CODE_NOT_FOUND, "there is no such node: `kvlanectl nodes` lists them");
 }

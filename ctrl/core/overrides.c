@@ -95,26 +95,10 @@ void kvl_overrides_node_unset(struct kvl_overrides *o, const char *id)
 		*n = o->nodes[--o->node_count];
 }
 
-static struct kvl_service_config *config_service(struct kvl_config *config, const char *name)
-{
-	for (size_t i = 0; i < config->service_count; i++)
-		if (strcmp(config->services[i].name, name) == 0)
-			return &config->services[i];
-	return NULL;
-}
-
-static struct kvl_node_config *config_node(struct kvl_config *config, const char *id)
-{
-	for (size_t i = 0; i < config->node_count; i++)
-		if (strcmp(config->nodes[i].id, id) == 0)
-			return &config->nodes[i];
-	return NULL;
-}
-
 static void service_apply(
 	struct kvl_override_service *s, struct kvl_config *config, struct kvl_diags *diags)
 {
-	struct kvl_service_config *c = config_service(config, s->name);
+	struct kvl_service_config *c = kvl_config_service(config, s->name);
 	struct kvl_scoring_config now;
 	char why[160];
 
@@ -143,7 +127,7 @@ static void nodes_apply(struct kvl_overrides *o, struct kvl_config *config, stru
 
 	for (size_t i = 0; i < o->node_count; i++) {
 		struct kvl_override_node *n = &o->nodes[i];
-		struct kvl_node_config *c = config_node(config, n->id);
+		struct kvl_node_config *c = kvl_config_node(config, n->id);
 
 		if (c == NULL) {
 			kvl_diag_add(diags, KVL_DIAG_WARNING,

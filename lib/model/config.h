@@ -265,6 +265,10 @@ struct kvl_config *kvl_config_parse(
 
 void kvl_config_free(struct kvl_config *config);
 
+/* NULL when there is none of this name. */
+struct kvl_service_config *kvl_config_service(struct kvl_config *config, const char *name);
+struct kvl_node_config *kvl_config_node(struct kvl_config *config, const char *id);
+
 /* A node's weight as the file takes it: 0, or -EINVAL with what it must be in why. */
 int kvl_node_weight_parse(const char *text, uint32_t *weight, char *why, size_t size);
 

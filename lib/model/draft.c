@@ -15,6 +15,22 @@ void kvl_config_free(struct kvl_config *config)
 	free(config);
 }
 
+struct kvl_service_config *kvl_config_service(struct kvl_config *config, const char *name)
+{
+	for (size_t i = 0; i < config->service_count; i++)
+		if (strcmp(config->services[i].name, name) == 0)
+			return &config->services[i];
+	return NULL;
+}
+
+struct kvl_node_config *kvl_config_node(struct kvl_config *config, const char *id)
+{
+	for (size_t i = 0; i < config->node_count; i++)
+		if (strcmp(config->nodes[i].id, id) == 0)
+			return &config->nodes[i];
+	return NULL;
+}
+
 static void draft_free(struct draft *d)
 {
 	if (d == NULL)
