@@ -91,10 +91,8 @@ static bool is_masked(const struct kvl_worker *w, const struct terms *t, uint16_
 	return lags(t, node) || load_check(w, t, node) != KVL_REQUEST_OK;
 }
 
-/*
- * The first of `n` candidates that is not masked. *why: what all of them have too much of;
- * *found: how many were in and not lagging.
- */
+/* The first of `n` candidates that is not masked. *why: what all of them have too much of, or that
+ * none was in and not lagging (KVL_REQUEST_NO_NODE). */
 static struct kvl_draw first_unmasked(const struct kvl_worker *w, const struct terms *t,
 	const struct kvl_row *row, const uint16_t *weights, unsigned int n, bool lag_counts,
 	enum kvl_verdict *why)

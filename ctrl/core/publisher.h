@@ -5,10 +5,11 @@
 #include "dataplane/worker.h"
 
 /*
- * Swaps the workers' roots without stopping them (DESIGN "Publishing"). A root is built for each
- * worker on its NUMA node, checked, and its pointer release-stored; the former one is freed when
- * every worker has passed a quiescent state. That is polled from a timer, never waited for. At
- * most KVL_RETIRED_MAX former generations wait; requests to publish beyond that coalesce into one.
+ * Swaps the workers' roots without stopping them (docs/architecture.md, "Publishing"). A root is
+ * built for each worker on its NUMA node, checked, and its pointer release-stored; the former one
+ * is freed when every worker has passed a quiescent state. That is polled from a timer, never
+ * waited for. At most KVL_RETIRED_MAX former generations wait; requests to publish beyond that
+ * coalesce into one.
  */
 #define KVL_RETIRED_MAX      2
 #define KVL_RETIRE_POLL_US   1000

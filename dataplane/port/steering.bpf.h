@@ -17,9 +17,10 @@
 /*
  * Which packets are the router's: requests to a service, replies to one of our source ports, and
  * ICMP errors about what was sent from one. All else is the kernel's: ARP, ND, ping, TCP, and also
- * what the fast path does not take, fragments, IP options and extension headers (DESIGN "The
- * kernel's part"). Shared by the XDP and the tc program, so that both take the same packets.
- * What comes from a client that the service does not list ends here, counted (SPEC 12).
+ * what the fast path does not take, fragments, IP options and extension headers
+ * (docs/architecture.md, "The kernel's part"). Shared by the XDP and the tc program, so that both
+ * take the same packets. What comes from a client that the service does not list ends here,
+ * counted (SPEC 12).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

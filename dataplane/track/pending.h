@@ -12,7 +12,7 @@
 
 /*
  * The pending table of one worker: what nat mode must remember of a request until its reply has
- * passed (DESIGN "The pending table").
+ * passed (docs/architecture.md, "The pending table").
  *
  * Where a reply belongs travels on the wire, in the source port and request id that the router
  * gives the request, so a reply finds its slot by arithmetic. With 2^p SNAT ports:

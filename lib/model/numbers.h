@@ -8,7 +8,7 @@
  * Stable small numbers for ids (nodes, services). What is in flight holds numbers, never pointers,
  * since a snapshot may change under it; so a number keeps its id for as long as the id stays, and
  * is not given to another id before `quarantine_ms` after it was released (the longest request
- * lifetime and a grace period; DESIGN "The pending table"). Control core only.
+ * lifetime and a grace period; docs/architecture.md, "The pending table"). Control core only.
  */
 #define KVL_NUMBER_NONE UINT16_MAX
 

@@ -180,8 +180,8 @@ size_t kvl_root_size(const struct kvl_root_spec *spec);
 /*
  * Lays the root out in `memory` (kvl_root_size() bytes, 64-byte aligned) and checks it whole:
  * every node number in every row, every egress below `port_count`, duplicate VIPs, every target of
- * a rule and number of a tenant. Returns 0, -EINVAL (an index would lead astray), or -EEXIST (two services of one address and port). The
- * memory is the caller's in every case.
+ * a rule and number of a tenant. Returns 0, -EINVAL (an index would lead astray), or -EEXIST (two
+ * services of one address and port). The memory is the caller's in every case.
  */
 int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_count);
 
@@ -249,10 +249,12 @@ static inline uint32_t kvl_vip_slot(uint64_t high, uint64_t low, uint16_t port)
 	return x >> 56;
 }
 
-static inline const struct kvl_root_service *kvl_root_service_find(
-	const struct kvl_root *root, uint64_t high, uint64_t low, uint16_t port)
+/* The service of an address and port (host order); NULL when there is none. */
+static inline const struct kvl_root_service *kvl_root_service_at(
+	const struct kvl_root *root, const struct kvl_addr *address, uint16_t port)
 {
 	const struct kvl_root_service *services = kvl_root_services(root);
+	const uint64_t high = kvl_addr_high(address), low = kvl_addr_low(address);
 	uint32_t slot = kvl_vip_slot(high, low, port);
 
 	while (root->vip[slot] != KVL_VIP_EMPTY) {
@@ -264,13 +266,6 @@ static inline const struct kvl_root_service *kvl_root_service_find(
 		slot = (slot + 1) % KVL_VIP_SLOTS;
 	}
 	return NULL;
-}
-
-/* The service of an address and port (host order); NULL when there is none. */
-static inline const struct kvl_root_service *kvl_root_service_at(
-	const struct kvl_root *root, const struct kvl_addr *address, uint16_t port)
-{
-	return kvl_root_service_find(root, kvl_addr_high(address), kvl_addr_low(address), port);
 }
 
 #define KVL_EPHEMERAL_FIRST 32768 /* Linux's; a client may well have such a port */

@@ -18,9 +18,9 @@ const char *kvl_verdict_name(enum kvl_verdict verdict)
 
 /*
  * As memcached does it: noreply hides errors too, while meta's q and the binary quiet opcodes hide
- * only what went well (MEMCACHED-UDP.md), for their users wait for a fence and take silence for
- * success. Several commands are refused together, unread behind the first: one of them may be
- * waited for, so the first one's noreply does not count.
+ * only what went well, for their users wait for a fence and take silence for success. Several
+ * commands are refused together, unread behind the first: one of them may be waited for, so the
+ * first one's noreply does not count.
  */
 static bool answer_wanted(enum kvl_verdict verdict, const struct kvl_request *req)
 {

@@ -11,8 +11,8 @@
  * One client request: the UDP frame, then one command in memcached's classic text, meta or binary
  * protocol. A request is validated in full before anything is forwarded (SPEC 1.2): above all the
  * declared value length must equal the bytes present, since a truncated storage command makes a
- * memcached worker swallow other clients' datagrams (MEMCACHED-UDP.md). Several keys or commands
- * in one datagram are walked with commands.h.
+ * memcached worker swallow other clients' datagrams. Several keys or commands in one datagram are
+ * walked with commands.h.
  *
  * What passes is what memcached 1.6.18 and 1.6.45 both accept and read alike. Refused though one
  * of them takes it: a leading space, NUL or a lone CR in the line, plus signs and blanks in

@@ -6,8 +6,8 @@
 #include "lib/ring/placement.h"
 
 /*
- * The choice among a row's candidates (DESIGN "Weights, not rows"). A weight of 0 is the hard
- * filter's verdict: the candidate is passed over and the walk goes on until `n` are left
+ * The choice among a row's candidates (docs/architecture.md, "The decision"). A weight of 0 is the
+ * hard filter's verdict: the candidate is passed over and the walk goes on until `n` are left
  * (SPEC 3), so that a dead node's keys go to whoever comes next in *each key's* row, not to one
  * ring successor.
  */

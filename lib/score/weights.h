@@ -8,7 +8,8 @@
 #include "lib/score/filter.h"
 
 /*
- * From scores to the weights that the data plane draws by (SPEC 5, DESIGN "Weights, not rows"):
+ * From scores to the weights that the data plane draws by (SPEC 5; docs/architecture.md, "The
+ * decision"):
  *   softmax  w = exp((score - best score) / T), the published u16 being 65535 * w * share
  *   best     w = score, on a line: the data plane takes the largest of the row, so that only the
  *            order counts, and it survives quantisation down to 1/65535
