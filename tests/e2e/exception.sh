@@ -153,17 +153,12 @@ check "and leave from it untouched" frames "$P-router" kvl0 "$P-client" c0 02:00
 # A request to all on the segment would be served by every router there.
 group_requests() {
 	client python3 - <<'PY'
-import socket, struct
+import socket
+from kvclient import request_frame
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 s.bind(("c0", 0))
-payload = struct.pack(">4H", 1, 0, 1, 0) + b"get k1\r\n"
-ip = bytearray(struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(payload), 0, 0, 64, 17, 0,
-                 socket.inet_aton("10.1.0.9"), socket.inet_aton("10.1.0.100")))
-total = sum(struct.unpack(">10H", ip)); total = (total & 0xffff) + (total >> 16)
-ip[10:12] = struct.pack(">H", ~total & 0xffff)
-udp = struct.pack(">HHHH", 40000, 11211, 8 + len(payload), 0) + payload
 for _ in range(10):
-    s.send(b"\xff" * 6 + bytes.fromhex("020000000109") + b"\x08\0" + ip + udp)
+    s.send(request_frame("ff:ff:ff:ff:ff:ff", b"get k1\r\n"))
 PY
 }
 before=$(stat_of 'r["slow_path"]["received"]')

@@ -54,12 +54,7 @@ from kvclient import Client
 for vip in ("10.1.0.100", "10.1.0.101"):
     c = Client(vip)
     for size in map(int, sys.argv[1:]):
-        key = "k%d" % size
-        value = "".join(chr(97 + (i * 7 + i // 26) % 26) for i in range(size))
-        c.expect("set %s 7 0 %d\r\n%s\r\n" % (key, size, value), "STORED\r\n")
-        c.expect("get %s\r\n" % key, "VALUE %s 7 %d\r\n%s\r\nEND\r\n" % (key, size, value))
-        c.expect("ms %s %d\r\n%s\r\n" % (key, size, value), "HD\r\n")
-        c.expect("mg %s s v\r\n" % key, "VA %d s%d\r\n%s\r\n" % (size, size, value))
+        c.round_trip(size)
 PY
 }
 check "sets of 1400 to 8940 bytes, nat and dsr" sets 1400 1450 1500 2000 2049 4000 7000 8940

@@ -95,6 +95,30 @@ class Client:
         if got != wanted:
             raise SystemExit("%r: got %r, wanted %r" % (data[:60], got, wanted[:60]))
 
+    def round_trip(self, size):
+        """Stores a value and reads it back, by the classic and the meta commands."""
+        key = "k%d" % size
+        value = "".join(chr(97 + (i * 7 + i // 26) % 26) for i in range(size))
+        self.expect("set %s 7 0 %d\r\n%s\r\n" % (key, size, value), "STORED\r\n")
+        self.expect("get %s\r\n" % key, "VALUE %s 7 %d\r\n%s\r\nEND\r\n" % (key, size, value))
+        self.expect("ms %s %d\r\n%s\r\n" % (key, size, value), "HD\r\n")
+        self.expect("mg %s s v\r\n" % key, "VA %d s%d\r\n%s\r\n" % (size, size, value))
+
+
+CLIENT_MAC = "02:00:00:00:01:09"
+
+
+def request_frame(to_mac, command):
+    """A request to the nat service as an Ethernet frame from CLIENT_MAC and 10.1.0.9:40000, for
+    packet sockets; without a UDP checksum."""
+    payload = struct.pack(">4H", 1, 0, 1, 0) + command
+    ip = bytearray(struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(payload), 0, 0, 64, 17, 0,
+                               socket.inet_aton("10.1.0.9"), socket.inet_aton("10.1.0.100")))
+    total = sum(struct.unpack(">10H", ip))
+    ip[10:12] = struct.pack(">H", ~((total & 0xffff) + (total >> 16)) & 0xffff)
+    macs = b"".join(bytes.fromhex(mac.replace(":", "")) for mac in (to_mac, CLIENT_MAC))
+    return macs + b"\x08\0" + ip + struct.pack(">HHHH", 40000, 11211, 8 + len(payload), 0) + payload
+
 
 # Opcodes of the binary protocol.
 GET, SET, ADD, REPLACE, DELETE, INCR, DECR, QUIT, FLUSH, GETQ, NOOP, VERSION, GETK, GETKQ, APPEND, PREPEND, STAT = range(17)

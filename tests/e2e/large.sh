@@ -11,12 +11,7 @@ from kvclient import Client
 for vip in ("10.1.0.100", "10.1.0.101"):
     c = Client(vip)
     for size in (1300, 1392, 1450, 1473, 2000, 5000, 10000, 40000, 60000):
-        key = "k%d" % size
-        value = "".join(chr(97 + (i * 7 + i // 26) % 26) for i in range(size))
-        c.expect("set %s 7 0 %d\r\n%s\r\n" % (key, size, value), "STORED\r\n")
-        c.expect("get %s\r\n" % key, "VALUE %s 7 %d\r\n%s\r\nEND\r\n" % (key, size, value))
-        c.expect("ms %s %d\r\n%s\r\n" % (key, size, value), "HD\r\n")
-        c.expect("mg %s s v\r\n" % key, "VA %d s%d\r\n%s\r\n" % (size, size, value))
+        c.round_trip(size)
 PY
 check "they took the slow path" \
 	test "$(ctl stats --json | field '(r["slow_path"]["forwarded"], r["slow_path"]["replies"], r["slow_path"]["answered"])')" = "(28, 28, 0)"

@@ -17,20 +17,15 @@ foreign_is() {
 }
 send_to() { # MAC: twenty sets to the service; none must be answered when the MAC is another's
 	client python3 - "$1" <<'PY'
-import socket, struct, sys
+import socket, sys
+from kvclient import request_frame
 out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 out.bind(("c0", 0))
 back = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 back.bind(("10.1.0.9", 40000))
 back.settimeout(0.5)
-payload = struct.pack(">4H", 1, 0, 1, 0) + b"set foreign 0 0 1\r\nx\r\n"
-ip = bytearray(struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(payload), 0, 0, 64, 17, 0,
-                           socket.inet_aton("10.1.0.9"), socket.inet_aton("10.1.0.100")))
-total = sum(struct.unpack(">10H", ip)); total = (total & 0xffff) + (total >> 16)
-ip[10:12] = struct.pack(">H", ~total & 0xffff)
-udp = struct.pack(">HHHH", 40000, 11211, 8 + len(payload), 0) + payload
 for _ in range(20):
-    out.send(bytes.fromhex(sys.argv[1].replace(":", "")) + bytes.fromhex("020000000109") + b"\x08\0" + ip + udp)
+    out.send(request_frame(sys.argv[1], b"set foreign 0 0 1\r\nx\r\n"))
 try:
     print(len(back.recv(2000)) > 0)
 except socket.timeout:
