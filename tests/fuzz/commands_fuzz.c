@@ -10,14 +10,7 @@
 #include "lib/proto/hint.h"
 #include "lib/proto/local.h"
 #include "lib/proto/part.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(what)            \
-	do {                     \
-		if (!(what))     \
-			abort(); \
-	} while (0)
+#include "tests/fuzz/fuzz.h"
 
 static void part_check(const uint8_t *data, const struct kvl_command *c, struct kvl_command_key key,
 	const uint8_t *part, size_t part_len)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/model/config.h"
+#include "tests/fuzz/fuzz.h"
 
 /*
  * Any bytes as a configuration. Beyond memory errors, what the header promises must hold: NULL
@@ -70,8 +71,6 @@ static void config_check(const struct kvl_config *c)
 	services_check(c);
 	nodes_check(c);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "lib/wire/http.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void check_inside(struct kvl_http_text t, const char *bytes, size_t len)
 {

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "lib/wire/message.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void check_request(const char *line, size_t size)
 {

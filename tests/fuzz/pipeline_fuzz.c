@@ -16,14 +16,7 @@
 #include <rte_ethdev.h>
 
 #include "dataplane/test_world.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(what)            \
-	do {                     \
-		if (!(what))     \
-			abort(); \
-	} while (0)
+#include "tests/fuzz/fuzz.h"
 
 #define STEPS_MAX 24
 #define SEEN_MAX  8

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "lib/proto/reply.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -11,8 +11,7 @@
 
 #include "lib/wire/report.h"
 #include "lib/wire/report.pb-c.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static const struct kvl_report_key key = {.id = 1, .secret = "0123456789abcdef", .len = 16};
 static const struct kvl_report_keys keys = {&key, 1};

@@ -5,14 +5,7 @@
 #include "lib/model/rules.h"
 #include "lib/proto/hint.h"
 #include "lib/proto/part.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(what)            \
-	do {                     \
-		if (!(what))     \
-			abort(); \
-	} while (0)
+#include "tests/fuzz/fuzz.h"
 
 /* The key is one token of the datagram, as memcached sees tokens: the bytes around it end it. */
 static void key_check(const uint8_t *data, size_t size, const struct kvl_request *req)
