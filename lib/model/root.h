@@ -249,12 +249,10 @@ static inline uint32_t kvl_vip_slot(uint64_t high, uint64_t low, uint16_t port)
 	return x >> 56;
 }
 
-/* The service of an address and port (host order); NULL when there is none. */
-static inline const struct kvl_root_service *kvl_root_service_at(
-	const struct kvl_root *root, const struct kvl_addr *address, uint16_t port)
+static inline const struct kvl_root_service *kvl_root_service_find(
+	const struct kvl_root *root, uint64_t high, uint64_t low, uint16_t port)
 {
 	const struct kvl_root_service *services = kvl_root_services(root);
-	const uint64_t high = kvl_addr_high(address), low = kvl_addr_low(address);
 	uint32_t slot = kvl_vip_slot(high, low, port);
 
 	while (root->vip[slot] != KVL_VIP_EMPTY) {
@@ -266,6 +264,13 @@ static inline const struct kvl_root_service *kvl_root_service_at(
 		slot = (slot + 1) % KVL_VIP_SLOTS;
 	}
 	return NULL;
+}
+
+/* The service of an address and port (host order); NULL when there is none. */
+static inline const struct kvl_root_service *kvl_root_service_at(
+	const struct kvl_root *root, const struct kvl_addr *address, uint16_t port)
+{
+	return kvl_root_service_find(root, kvl_addr_high(address), kvl_addr_low(address), port);
 }
 
 #define KVL_EPHEMERAL_FIRST 32768 /* Linux's; a client may well have such a port */
