@@ -20,7 +20,8 @@
  *	received = forwarded + answered + drops of requests
  *	replies in = replies + drops of replies
  *
- * (drop_amplification is of either, and of what is told.) A client address has here what it may have of one more worker.
+ * (drop_amplification is of either, and of what is told.) A client address has here what it may
+ * have of one more worker.
  */
 #define KVL_SLOW_IN_FLIGHT 1024
 #define KVL_SLOW_QUIET_MS  250 /* how long a quiet request keeps its place, at most */
