@@ -32,7 +32,7 @@
 	X(answered) /* refused with an error */                                                      \
 	X(replies)  /* datagrams passed to clients */                                                \
 	X(timeouts)                                                                                  \
-	X(told) /* of timeouts: the client was told that its node did not answer */                  \
+	X(told) /* of timeouts and drop_send: the client was told that no node answered */           \
 	X(quiet_expired)                                                                             \
 	X(drop_silent)        /* requests that may not be answered: frame faults, noreply */         \
 	X(drop_no_service)    /* came for a service that has just gone */                            \
