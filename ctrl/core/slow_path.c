@@ -13,6 +13,7 @@
 #include "ctrl/core/clock.h"
 #include "ctrl/core/log.h"
 #include "ctrl/core/slow_choose.h"
+#include "ctrl/core/slow_split.h"
 #include "ctrl/core/slow_table.h"
 #include "lib/proto/reply.h"
 #include "lib/proto/request.h"
@@ -53,6 +54,8 @@ struct kvl_slow_path {
 	uint64_t random;
 	struct kvl_slow_table table;
 	struct kvl_slow_guard guard;
+	struct kvl_slow_split splits[KVL_SLOW_SPLITS];
+	struct kvl_slow_split_ops split_ops;
 	uint8_t datagram[DATAGRAM_MAX];
 	/* of the request in hand */
 	uint16_t service;
@@ -171,6 +174,92 @@ static void request_forward(struct kvl_slow_path *s, int fd, const struct kvl_en
 	count(&s->counters.forwarded);
 }
 
+/* ---- datagrams that are taken apart ---- */
+
+static enum kvl_verdict part_ask(void *context, struct kvl_slow_split *split, uint32_t part,
+	const struct kvl_request *request, const uint8_t *command, size_t len)
+{
+	struct kvl_slow_path *s = context;
+	const struct kvl_root *root = __atomic_load_n(&s->root, __ATOMIC_ACQUIRE);
+	const struct kvl_root_service *service = kvl_root_service_numbered(root, split->service);
+	const struct kvl_root_node *node;
+	struct kvl_slow_request *r;
+	enum kvl_verdict verdict;
+	uint16_t id, number;
+
+	if (service == NULL || kvl_now_ms() >= split->deadline_ms)
+		return KVL_REQUEST_NO_REPLY;
+	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
+	verdict = kvl_slow_choose(
+		&s->guard, root, &service, split->payload, request, s->random >> 32, &number);
+	if (verdict != KVL_REQUEST_OK)
+		return verdict;
+	r = kvl_slow_table_take(&s->table, &id);
+	if (r == NULL)
+		return KVL_REQUEST_TABLE_FULL;
+	node = &kvl_root_nodes(root)[number];
+	r->split = split;
+	r->part = part;
+	r->service_fd = split->service_fd;
+	r->deadline_ms = split->deadline_ms;
+	r->asked = (struct kvl_endpoint){.address = node->address, .port = node->port};
+	memcpy(s->datagram,
+		&(struct kvl_frame){.id = rte_cpu_to_be_16(id), .total = rte_cpu_to_be_16(1)},
+		KVL_FRAME_LEN);
+	memcpy(s->datagram + KVL_FRAME_LEN, command, len);
+	if (!datagram_send(s, s->node_fds[kvl_addr_family(&node->address)], &r->asked,
+		    KVL_FRAME_LEN + len)) {
+		kvl_slow_table_release(&s->table, r);
+		return KVL_REQUEST_NO_REPLY;
+	}
+	count(&s->counters.parts);
+	return KVL_REQUEST_OK;
+}
+
+static void merged_send(
+	void *context, struct kvl_slow_split *split, const uint8_t *datagram, size_t len)
+{
+	struct kvl_slow_path *s = context;
+
+	if (!bytes_check(s, &split->client, split->service, &split->terms, len))
+		return;
+	memcpy(s->datagram, datagram, len);
+	datagram_send(s, split->service_fd, &split->client, len);
+	count(&s->counters.merged);
+}
+
+static struct kvl_slow_split *split_free(struct kvl_slow_path *s)
+{
+	for (unsigned int i = 0; i < KVL_SLOW_SPLITS; i++)
+		if (!s->splits[i].active)
+			return &s->splits[i];
+	return NULL;
+}
+
+/* Not in mode dsr, where smaller ones are not taken apart either. */
+static void split_take(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *client,
+	const struct kvl_root_service *service, struct kvl_request *request, size_t len)
+{
+	struct kvl_slow_split *split = split_free(s);
+	const struct kvl_frame *frame = (const void *)s->datagram;
+
+	if (split != NULL) {
+		*split = (struct kvl_slow_split){.service_fd = fd,
+			.client = *client,
+			.client_id = frame->id,
+			.service = service->number,
+			.terms = s->terms,
+			.partial_error = service->partial == KVL_PARTIAL_ERROR,
+			.deadline_ms = kvl_now_ms() + service->timeout_ms};
+		if (kvl_slow_split_begin(split, &s->split_ops, s->datagram, len) == 0) {
+			count(&s->counters.splits);
+			return;
+		}
+	}
+	request->flags &= ~KVL_REQ_QUIET; /* a later command may be waited for */
+	answer(s, fd, client, KVL_REQUEST_TABLE_FULL, request, len);
+}
+
 static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *own,
 	const struct kvl_endpoint *client, size_t len)
 {
@@ -196,6 +285,11 @@ static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpo
 	if (verdict == KVL_REQUEST_PROXY_TOKEN) {
 		kvl_slow_hints_take(&request, s->datagram, len);
 		verdict = KVL_REQUEST_OK;
+	}
+	if (service->mode == KVL_MODE_NAT
+		&& (verdict == KVL_REQUEST_MULTI_KEY || verdict == KVL_REQUEST_MULTI_COMMAND)) {
+		split_take(s, fd, client, service, &request, len);
+		return;
 	}
 	if (verdict != KVL_REQUEST_OK) {
 		answer(s, fd, client, verdict, &request, len);
@@ -260,6 +354,25 @@ static uint64_t *reply_check(
 	return NULL;
 }
 
+/* The slot is free before the split goes on, which may ask for more. */
+static void part_end(struct kvl_slow_path *s, struct kvl_slow_request *r, bool answered)
+{
+	struct kvl_slow_split *split = r->split;
+	uint32_t part = r->part;
+
+	kvl_slow_table_release(&s->table, r);
+	kvl_slow_split_end(split, &s->split_ops, part, answered);
+}
+
+static void part_reply(struct kvl_slow_path *s, struct kvl_slow_request *r,
+	const struct kvl_reply *reply, size_t len, bool whole)
+{
+	kvl_slow_split_add(r->split, r->part, reply->sequence, reply->total,
+		s->datagram + KVL_FRAME_LEN, len - KVL_FRAME_LEN);
+	if (whole)
+		part_end(s, r, true);
+}
+
 static void reply_take(struct kvl_slow_path *s, const struct kvl_endpoint *from, size_t len)
 {
 	struct kvl_frame *frame = (void *)s->datagram;
@@ -285,6 +398,10 @@ static void reply_take(struct kvl_slow_path *s, const struct kvl_endpoint *from,
 						     : &s->counters.drop_reply_total);
 		return;
 	}
+	if (r->split != NULL) {
+		part_reply(s, r, &reply, len, seen == KVL_SEQUENCE_LAST);
+		return;
+	}
 	frame->id = r->client_id;
 	if (bytes_check(s, &r->client, r->service, &r->terms, len)) {
 		datagram_send(s, r->service_fd, &r->client, len);
@@ -298,14 +415,17 @@ static void node_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct kvl_slow_path *s = arg;
 
+	/* A reply to a part may bring the next question. */
+	rte_rcu_qsbr_thread_online(s->rcu, s->reader);
 	for (int i = 0; i < RECEIVE_BURST; i++) {
 		struct kvl_endpoint from;
 		ssize_t len = datagram_receive(s, fd, &from);
 
 		if (len < 0)
-			return;
+			break;
 		reply_take(s, &from, (size_t)len);
 	}
+	rte_rcu_qsbr_thread_offline(s->rcu, s->reader);
 }
 
 /* All in flight lie between the oldest id and the next; they differ in how long they may take. */
@@ -316,15 +436,22 @@ static void expire(evutil_socket_t fd, short what, void *arg)
 
 	if (kvl_slow_table_oldest(&s->table) == NULL)
 		return;
+	rte_rcu_qsbr_thread_online(s->rcu, s->reader);
 	for (uint16_t id = s->table.oldest; id != s->table.next; id++) {
 		struct kvl_slow_request *r = &s->table.requests[id];
 
 		if (!r->active || r->deadline_ms > now)
 			continue;
+		if (r->split != NULL) {
+			count(&s->counters.timeouts);
+			part_end(s, r, false);
+			continue;
+		}
 		count(r->quiet ? &s->counters.quiet_expired : &s->counters.timeouts);
 		unanswered(s, r);
 		kvl_slow_table_release(&s->table, r);
 	}
+	rte_rcu_qsbr_thread_offline(s->rcu, s->reader);
 }
 
 static void service_add(struct kvl_slow_path *s, int fd)
@@ -349,6 +476,9 @@ static void service_remove(struct kvl_slow_path *s, int fd)
 	for (uint32_t id = 0; id < KVL_SLOW_IDS; id++)
 		if (s->table.requests[id].active && s->table.requests[id].service_fd == fd)
 			kvl_slow_table_release(&s->table, &s->table.requests[id]);
+	for (unsigned int i = 0; i < KVL_SLOW_SPLITS; i++)
+		if (s->splits[i].active && s->splits[i].service_fd == fd)
+			kvl_slow_split_drop(&s->splits[i]);
 	close(fd);
 }
 
@@ -452,6 +582,8 @@ struct kvl_slow_path *kvl_slow_path_new(struct rte_rcu_qsbr *rcu, unsigned int r
 	s->reader = reader;
 	s->random = kvl_now_ms();
 	kvl_sequence_pool_init(&s->table.sequences);
+	s->split_ops =
+		(struct kvl_slow_split_ops){.context = s, .ask = part_ask, .send = merged_send};
 	kvl_slow_guard_init(&s->guard);
 	rc = -node_sockets_open(s);
 	s->base = event_base_new();

@@ -17,8 +17,8 @@
  * Bounds: KVL_SLOW_IN_FLIGHT requests wait for a reply, one more is answered "router busy"; a
  * datagram at a time is in memory. Everything is counted by name:
  *
- *	received = forwarded + answered + drops of requests
- *	replies in = replies + drops of replies
+ *	received = forwarded + answered + splits + drops of requests
+ *	replies in = replies + replies to parts + drops of replies
  *
  * (drop_amplification is of either, and of what is told.) A client address has here what it may
  * have of one more worker.
@@ -30,6 +30,9 @@
 	X(received)                                                                                  \
 	X(forwarded)                                                                                 \
 	X(answered) /* refused with an error */                                                      \
+	X(splits)   /* datagrams of several keys or commands, taken apart */                         \
+	X(parts)    /* of them: asked of nodes */                                                    \
+	X(merged)   /* datagrams to clients that came of their replies */                            \
 	X(replies)  /* datagrams passed to clients */                                                \
 	X(timeouts)                                                                                  \
 	X(told) /* of timeouts and drop_send: the client was told that no node answered */           \

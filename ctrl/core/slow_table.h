@@ -16,8 +16,13 @@
  */
 #define KVL_SLOW_IDS 65536
 
+struct kvl_slow_split;
+
 struct kvl_slow_request {
 	bool active, quiet;
+	/* of a datagram that was taken apart: the reply goes there */
+	struct kvl_slow_split *split;
+	uint32_t part;
 	bool heard;         /* the node has answered, but with more than can be passed on */
 	int service_fd;     /* the client's datagram came by it, and the reply leaves by it */
 	uint16_t client_id; /* network order */
