@@ -87,5 +87,11 @@ check "a silent agent's report goes stale" wait_until 20 stale
 check "its node stays in, since it answers" eligible_is 6
 wait "${PIDS[load]}" && unset "PIDS[load]"
 check "nothing was lost" test "$(field '(r["sent"] - r["answered"], r["wrong"], r["errors"])' <"$RUN/load.log")" = "(0, 0, 0)"
+
+# Nor when nobody asks the node anything more, so that it shows no life: probes find out.
+stop agent5
+stale5() { [ "$(of 5 'n["facts"]["stale"]')" = True ]; }
+check "an idle node's agent falls silent" wait_until 20 stale5
+check "its node never left" test "$(grep -c 'node n5: down' "$LOG")" = 0
 ctl scores
 check "in = out + drops + held" conserved
