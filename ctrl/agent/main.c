@@ -205,7 +205,7 @@ static int option_apply(struct agent *a, int option, const char *value)
 	switch (option) {
 	case 'n':
 		a->node = value;
-		return 0;
+		return kvl_report_node_ok(value) ? 0 : -EINVAL;
 	case 'r':
 		if (a->router_count == ROUTERS_MAX)
 			return -E2BIG;

@@ -92,6 +92,9 @@ enum kvl_report_fault kvl_report_decode(const uint8_t *data, size_t len,
 enum kvl_report_fault kvl_report_accept(
 	const struct kvl_report *report, uint64_t *last_ms, uint64_t now_ms);
 
+/* A node id: [A-Za-z0-9._:-]+, shorter than KVL_NAME_MAX. */
+bool kvl_report_node_ok(const char *node);
+
 /* The time to give to a report, `last_ms` being that of the one before and now_ms the wall clock:
  * rising, also when the clock was set back a little. Farther back than that routers with the right
  * time had refused the last ones, and would go on to. */
