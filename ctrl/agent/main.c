@@ -44,11 +44,11 @@ static void stop_set(int sig)
 	stop = 1;
 }
 
-static uint64_t wall_ms(void)
+static uint64_t clock_ms(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_REALTIME, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
@@ -100,15 +100,13 @@ static void report_fill(struct agent *a, struct kvl_report *report)
 {
 	struct memcached_figures m;
 	struct host_figures h;
-	uint64_t now = wall_ms();
+	/* Rates are by a clock that nobody sets. */
+	uint64_t now = clock_ms(CLOCK_MONOTONIC);
 	double *value = report->figures.value;
 	int rc;
 
-	/* Strictly rising, also when the clock was set back a little. */
-	if (now <= a->last_time_ms)
-		now = a->last_time_ms + 1;
-	a->last_time_ms = now;
-	kvl_report_init(report, a->node, now);
+	a->last_time_ms = kvl_report_next_time(a->last_time_ms, clock_ms(CLOCK_REALTIME));
+	kvl_report_init(report, a->node, a->last_time_ms);
 	host_read(&a->host, now, &h);
 	rc = memcached_read(&a->memcached, now, &m);
 	if ((rc < 0) != a->silent)
@@ -153,6 +151,20 @@ static void report_send(struct agent *a)
 	}
 }
 
+/* All of the text up to `end`, and nothing that would be cut to size. */
+static int number_read(const char *text, char end, unsigned long most, uint32_t *value)
+{
+	unsigned long number;
+	char *stop_at;
+
+	errno = 0;
+	number = strtoul(text, &stop_at, 10);
+	if (*text < '0' || *text > '9' || *stop_at != end || errno != 0 || number > most)
+		return -EINVAL;
+	*value = (uint32_t)number;
+	return 0;
+}
+
 /* "ID:FILE": the secret is the file's first line, so that no process list shows it. */
 static int key_read(const char *text, struct kvl_report_key *key)
 {
@@ -160,9 +172,8 @@ static int key_read(const char *text, struct kvl_report_key *key)
 	char line[KVL_REPORT_SECRET_MAX + 2] = "";
 	FILE *file;
 
-	if (colon == NULL)
+	if (colon == NULL || number_read(text, ':', UINT32_MAX, &key->id) < 0 || key->id == 0)
 		return -EINVAL;
-	key->id = (uint32_t)strtoul(text, NULL, 10);
 	file = fopen(colon + 1, "r");
 	if (file == NULL)
 		return -errno;
@@ -170,8 +181,8 @@ static int key_read(const char *text, struct kvl_report_key *key)
 		line[0] = '\0';
 	fclose(file);
 	key->len = strcspn(line, "\r\n");
-	if (key->id == 0 || key->len < KVL_REPORT_SECRET_MIN || key->len > KVL_REPORT_SECRET_MAX)
-		return -EINVAL;
+	if (key->len < KVL_REPORT_SECRET_MIN || key->len > KVL_REPORT_SECRET_MAX)
+		return -EKEYREJECTED;
 	memcpy(key->secret, line, key->len);
 	return 0;
 }
@@ -194,7 +205,7 @@ static int option_apply(struct agent *a, int option, const char *value)
 	switch (option) {
 	case 'n':
 		a->node = value;
-		return 0;
+		return kvl_report_node_ok(value) ? 0 : -EINVAL;
 	case 'r':
 		if (a->router_count == ROUTERS_MAX)
 			return -E2BIG;
@@ -204,8 +215,9 @@ static int option_apply(struct agent *a, int option, const char *value)
 	case 'm':
 		return kvl_endpoint_parse(value, 11211, &a->memcached.address);
 	case 'i':
-		a->interval_ms = (uint32_t)strtoul(value, NULL, 10);
-		return a->interval_ms < 100 || a->interval_ms > 60000 ? -EINVAL : 0;
+		return number_read(value, '\0', 60000, &a->interval_ms) < 0 || a->interval_ms < 100
+			       ? -EINVAL
+			       : 0;
 	case 'I':
 		a->host.interface = value;
 		return 0;
@@ -246,7 +258,10 @@ static int options_read(struct agent *a, int argc, char **argv)
 		if (rc < 0) {
 			if (c != '?')
 				fprintf(stderr, "kvlane-agent: --%s %s: %s\n", options[index].name,
-					optarg, strerror(-rc));
+					optarg,
+					rc == -EKEYREJECTED
+						? "the secret must have 16..64 characters"
+						: strerror(-rc));
 			return rc;
 		}
 	}

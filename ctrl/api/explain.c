@@ -68,27 +68,6 @@ static const char *reason_of(const struct decision *d, unsigned int place)
 	return node->reason != NULL ? node->reason : route_filter_text(filter_of(d, place));
 }
 
-static json_t *candidate_object(const struct decision *d, unsigned int place)
-{
-	uint16_t number = d->row->node[place];
-	const struct kvl_node *node = &d->router->nodes.list[number];
-	const struct kvl_scored_node *scored = node->scored;
-	double probability =
-		candidate_is_drawn(d, place) ? (double)weight_of(d, place) / d->sum : 0;
-	json_t *object = node_identity(node);
-
-	json_object_update_new(object,
-		json_pack("{s:b, s:b, s:o, s:s, s:f, s:i, s:f, s:o, s:b}", "preferred",
-			place < d->replication, "eligible", candidate_is_in(d, place), "reason",
-			kvl_json_text(reason_of(d, place)), "state",
-			scored == NULL ? "unused" : kvl_health_name(scored->health.state), "score",
-			scored == NULL ? 0.0 : scored->breakdown[0].score, "weight",
-			(int)weight_of(d, place), "probability", probability, "terms",
-			scored == NULL ? json_object() : kvl_json_terms(&scored->breakdown[0]),
-			"stale", scored != NULL && (scored->facts.flags & KVL_FACT_STALE) != 0));
-	return object;
-}
-
 static unsigned int row_length(const struct kvl_row *row)
 {
 	unsigned int n = 0;
@@ -108,6 +87,36 @@ static int choice_place(const struct decision *d, unsigned int length)
 			&& (best < 0 || weight_of(d, i) > weight_of(d, (unsigned int)best)))
 			best = (int)i;
 	return best;
+}
+
+/* `best` draws nothing: its choice has it all. The others as the weights alone have it, without what
+ * each worker knows besides. */
+static double probability_of(const struct decision *d, unsigned int place)
+{
+	if (!candidate_is_drawn(d, place))
+		return 0;
+	if (d->terms.choice == KVL_CHOOSE_BEST)
+		return (int)place == choice_place(d, row_length(d->row));
+	return (double)weight_of(d, place) / d->sum;
+}
+
+static json_t *candidate_object(const struct decision *d, unsigned int place)
+{
+	uint16_t number = d->row->node[place];
+	const struct kvl_node *node = &d->router->nodes.list[number];
+	const struct kvl_scored_node *scored = node->scored;
+	json_t *object = node_identity(node);
+
+	json_object_update_new(object,
+		json_pack("{s:b, s:b, s:o, s:s, s:f, s:i, s:f, s:o, s:b}", "preferred",
+			place < d->replication, "eligible", candidate_is_in(d, place), "reason",
+			kvl_json_text(reason_of(d, place)), "state",
+			scored == NULL ? "unused" : kvl_health_name(scored->health.state), "score",
+			scored == NULL ? 0.0 : scored->breakdown[0].score, "weight",
+			(int)weight_of(d, place), "probability", probability_of(d, place), "terms",
+			scored == NULL ? json_object() : kvl_json_terms(&scored->breakdown[0]),
+			"stale", scored != NULL && (scored->facts.flags & KVL_FACT_STALE) != 0));
+	return object;
 }
 
 static const char *reads_name(const struct decision *d)

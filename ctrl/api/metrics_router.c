@@ -134,6 +134,8 @@ static void topology(FILE *out, const struct kvl_router *r)
 		"Since the start.");
 	one(out, "kvlane_revision", "gauge", (double)t->revision, "Of the topology.");
 	one(out, "kvlane_generation", "gauge", (double)status.generation, "Of the published root.");
+	one(out, "kvlane_publication_seconds", "gauge", (double)status.publish_us / 1e6,
+		"That the last publication took.");
 	one(out, "kvlane_publication_settle_seconds", "gauge", (double)status.settle_us / 1e6,
 		"From the last publication to all workers running it.");
 	one(out, "kvlane_publications_failed_total", "counter", (double)status.failed,

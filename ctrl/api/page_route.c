@@ -33,6 +33,9 @@ static int query_read(struct kvl_http_text text, struct query *q)
 		kvl_http_query(text, "command", (uint8_t *)q->command, sizeof(q->command) - 1);
 	q->service_len =
 		kvl_http_query(text, "service", (uint8_t *)q->service, sizeof(q->service) - 1);
+	/* A name is text: what stands behind a NUL would be ignored. */
+	if (q->service_len > 0 && strlen(q->service) != (size_t)q->service_len)
+		return -EINVAL;
 	return kvl_http_query_known(text, names) && text_ok(q->key_len) && text_ok(q->command_len)
 			       && text_ok(q->service_len)
 			       && (q->key_len > 0) != (q->command_len > 0)

@@ -134,14 +134,15 @@ json_t *kvl_command_status(void *ctx, const json_t *params, struct kvl_message_e
 	kvl_nodes_judge(&r->nodes, kvl_now_ms());
 	kvl_publisher_status(r->publisher, &status);
 	return json_pack(
-		"{s:s, s:i, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:{s:I, s:I}, s:o, s:o, s:I}",
+		"{s:s, s:i, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:o, s:{s:I, s:I}, s:o, s:o, "
+		"s:I}",
 		"version", KVL_VERSION, "pid", (int)getpid(), "uptime_s",
 		(json_int_t)((kvl_now_ms() - r->started_ms) / 1000), "revision",
 		(json_int_t)r->topology->revision, "generation", (json_int_t)status.generation,
-		"published_at", time_text(status.published_ms), "settle_us",
-		(json_int_t)status.settle_us, "coalesced", (json_int_t)status.coalesced, "workers",
-		workers_list(r), "ports", ports_list(r), "nodes", "total",
-		(json_int_t)nodes_present(r), "eligible", (json_int_t)r->nodes.eligible, "alarms",
-		alarms_list(r, &status), "overrides", kvl_overrides_list(r), "log_suppressed",
-		(json_int_t)r->nodes.log_suppressed);
+		"published_at", time_text(status.published_ms), "publish_us",
+		(json_int_t)status.publish_us, "settle_us", (json_int_t)status.settle_us,
+		"coalesced", (json_int_t)status.coalesced, "workers", workers_list(r), "ports",
+		ports_list(r), "nodes", "total", (json_int_t)nodes_present(r), "eligible",
+		(json_int_t)r->nodes.eligible, "alarms", alarms_list(r, &status), "overrides",
+		kvl_overrides_list(r), "log_suppressed", (json_int_t)r->nodes.log_suppressed);
 }

@@ -188,7 +188,10 @@ static int values_take(const json_t *values, struct kvl_scoring_config *now, uin
 		}
 		*fields |= 1u << i;
 	}
-	return 0;
+	if (kvl_scoring_check(now, why, sizeof(why)) == 0)
+		return 0;
+	kvl_message_fail(error, KVL_CODE_PARAMS, "scoring: %s", why);
+	return -EINVAL;
 }
 
 static json_t *service_set(struct kvl_router *r, const char *name, const json_t *values,
@@ -309,12 +312,14 @@ static json_t *service_unset(struct kvl_router *r, const char *name, const json_
 {
 	struct kvl_service_config *c = service_find(r, name, error);
 	uint32_t fields;
+	char why[160];
 
 	if (c == NULL || names_take(names, &fields, error) < 0)
 		return NULL;
 	if (names == NULL)
 		fields = fields_set(r, c);
-	kvl_tune_service_unset(r, c, fields);
+	if (kvl_tune_service_unset(r, c, fields, why, sizeof(why)) < 0)
+		return kvl_message_fail(error, KVL_CODE_PARAMS, "scoring: %s", why);
 	return service_answer(r, c, fields);
 }
 

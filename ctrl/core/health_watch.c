@@ -18,8 +18,7 @@ struct kvl_health_watch {
 	struct event *timer;
 };
 
-/* A node that flaps does not fill the log: its lines are limited, and what is left out is counted. */
-static void change_log(const struct kvl_node *node, uint32_t suppressed)
+static const char *state_words(const struct kvl_health *h)
 {
 	static const char *const words[KVL_HEALTH_STATES] = {
 		[KVL_HEALTH_HEALTHY] = "healthy",
@@ -29,12 +28,21 @@ static void change_log(const struct kvl_node *node, uint32_t suppressed)
 		[KVL_HEALTH_COOLDOWN] = "cooldown: low scores",
 	};
 
+	if (h->state == KVL_HEALTH_SUSPECT && h->failures < KVL_HEALTH_SUSPECT_AFTER)
+		return "suspect: its reports have stopped";
+	return words[h->state];
+}
+
+/* A node that flaps does not fill the log: its lines are limited, and what is left out is counted. */
+static void change_log(const struct kvl_node *node, uint32_t suppressed)
+{
+	const char *words = state_words(&node->scored->health);
+
 	if (suppressed == 0)
-		kvl_log(KVL_LOG_NOTICE, "node %s: %s", node->config.id,
-			words[node->scored->health.state]);
+		kvl_log(KVL_LOG_NOTICE, "node %s: %s", node->config.id, words);
 	else
 		kvl_log(KVL_LOG_NOTICE, "node %s: %s (%u changes before were not logged)",
-			node->config.id, words[node->scored->health.state], suppressed);
+			node->config.id, words, suppressed);
 }
 
 /* A node that goes or comes is published at once, not with the next scores. */

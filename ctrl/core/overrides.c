@@ -49,18 +49,24 @@ void kvl_overrides_set(struct kvl_overrides *o, const struct kvl_service_config 
 	s->now = *now;
 }
 
-void kvl_overrides_unset(
-	struct kvl_overrides *o, struct kvl_service_config *config, uint32_t fields)
+int kvl_overrides_unset(struct kvl_overrides *o, struct kvl_service_config *config, uint32_t fields,
+	char *why, size_t size)
 {
 	struct kvl_override_service *s = service_find(o, config->name);
+	struct kvl_scoring_config left = config->scoring;
 
 	if (s == NULL)
-		return;
-	fields_copy(&config->scoring, &s->file, s->fields & fields);
+		return 0;
+	/* What stays set may have gone together with what goes, and not with the file. */
+	fields_copy(&left, &s->file, s->fields & fields);
+	if (kvl_scoring_check(&left, why, size) < 0)
+		return -EINVAL;
+	config->scoring = left;
 	fields_copy(&s->now, &s->file, s->fields & fields);
 	s->fields &= ~fields;
 	if (s->fields == 0)
 		*s = (struct kvl_override_service){0};
+	return 0;
 }
 
 const struct kvl_override_node *kvl_overrides_node(const struct kvl_overrides *o, const char *id)

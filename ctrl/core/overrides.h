@@ -44,9 +44,10 @@ const struct kvl_override_node *kvl_overrides_node(const struct kvl_overrides *o
 void kvl_overrides_set(struct kvl_overrides *o, const struct kvl_service_config *config,
 	uint32_t fields, const struct kvl_scoring_config *now);
 
-/* The fields are the file's again, in *config too. */
-void kvl_overrides_unset(
-	struct kvl_overrides *o, struct kvl_service_config *config, uint32_t fields);
+/* The fields are the file's again, in *config too. 0; or -EINVAL with words in why and nothing
+ * changed: the file's do not go with what stays set. */
+int kvl_overrides_unset(struct kvl_overrides *o, struct kvl_service_config *config, uint32_t fields,
+	char *why, size_t size);
 
 /* 0 or -ENOSPC. `config` as it was. */
 int kvl_overrides_node_set(

@@ -67,6 +67,13 @@ static void set(struct kvl_service_config *c, const char *name, const char *valu
 	c->scoring = now;
 }
 
+static int unset(struct kvl_service_config *c, uint32_t fields)
+{
+	char why[100];
+
+	return kvl_overrides_unset(&o, c, fields, why, sizeof(why));
+}
+
 static void test_survives_a_reload(void **state)
 {
 	const struct kvl_scoring_config *file;
@@ -87,13 +94,13 @@ static void test_survives_a_reload(void **state)
 	assert_false(kvl_overrides_field(&o, "a", field("low_score"), &file));
 	assert_false(kvl_overrides_field(&o, "b", field("cpu_threshold"), &file));
 
-	kvl_overrides_unset(&o, &c->services[0], 1u << field("cpu_threshold"));
+	assert_int_equal(unset(&c->services[0], 1u << field("cpu_threshold")), 0);
 	assert_true(c->services[0].scoring.cpu_threshold == 0.5);
 	assert_true(c->services[0].scoring.queue_high == 5);
-	kvl_overrides_unset(&o, &c->services[0], UINT32_MAX);
+	assert_int_equal(unset(&c->services[0], UINT32_MAX), 0);
 	assert_true(c->services[0].scoring.queue_high == 20);
 	assert_string_equal(o.services[0].name, "");
-	kvl_overrides_unset(&o, &c->services[0], UINT32_MAX); /* nothing is set: no harm */
+	assert_int_equal(unset(&c->services[0], UINT32_MAX), 0); /* nothing is set: no harm */
 	kvl_config_free(c);
 }
 
@@ -137,6 +144,26 @@ static void test_must_fit_the_file(void **state)
 	kvl_config_free(c);
 }
 
+/* Two were set together; the file's value of one does not go with the other. */
+static void test_unset_must_fit_what_stays(void **state)
+{
+	const struct kvl_scoring_config *file;
+	struct kvl_config *c = reload("{name: b, address: 192.0.2.11, scoring: {weights: {load: 0, "
+				      "latency: 0, capacity_free: 0, hit: 1}}}",
+		"{id: n2, address: 10.0.0.2}");
+	struct kvl_service_config *b = &c->services[0];
+
+	set(b, "weights.load", "1");
+	set(b, "weights.hit", "0");
+	assert_int_equal(unset(b, 1u << field("weights.load")), -EINVAL);
+	assert_true(b->scoring.weights.load == 1);
+	assert_true(kvl_overrides_field(&o, "b", field("weights.load"), &file));
+	assert_int_equal(unset(b, 1u << field("weights.hit")), 0);
+	assert_int_equal(unset(b, 1u << field("weights.load")), 0);
+	assert_true(b->scoring.weights.load == 0 && b->scoring.weights.hit == 1);
+	kvl_config_free(c);
+}
+
 static void test_nodes_are_bounded(void **state)
 {
 	struct kvl_node_config node = {.weight = 100};
@@ -159,7 +186,7 @@ static void test_nodes_are_bounded(void **state)
 /* Every service there can be, every field; places are given back. */
 static void test_services_are_bounded(void **state)
 {
-	struct kvl_service_config c = {0};
+	struct kvl_service_config c = {.scoring.weights.load = 1};
 	struct kvl_scoring_config now;
 
 	for (int round = 0; round < 3; round++)
@@ -168,7 +195,7 @@ static void test_services_are_bounded(void **state)
 			now = c.scoring;
 			kvl_overrides_set(&o, &c, 1, &now);
 			if (round < 2)
-				kvl_overrides_unset(&o, &c, 1);
+				assert_int_equal(unset(&c, 1), 0);
 		}
 	assert_string_equal(o.services[KVL_SERVICES_MAX - 1].name, "s2-63");
 }
@@ -181,6 +208,7 @@ int main(void)
 		TEST(test_survives_a_reload),
 		TEST(test_goes_with_its_service),
 		TEST(test_must_fit_the_file),
+		TEST(test_unset_must_fit_what_stays),
 		TEST(test_nodes_are_bounded),
 		TEST(test_services_are_bounded),
 	};

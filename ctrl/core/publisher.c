@@ -88,6 +88,7 @@ static void retire(struct kvl_publisher *p, const struct generation *old)
 int kvl_publisher_now(struct kvl_publisher *p)
 {
 	struct generation fresh, old = p->current;
+	uint64_t began = now_us();
 	int rc;
 
 	if (p->retired_count == KVL_RETIRED_MAX)
@@ -109,6 +110,7 @@ int kvl_publisher_now(struct kvl_publisher *p)
 	p->current = fresh;
 	p->status.generation = fresh.number;
 	p->status.published_ms = kvl_now_ms();
+	p->status.publish_us = now_us() - began;
 	p->requested = false;
 	if (old.topology != NULL)
 		retire(p, &old);

@@ -54,6 +54,7 @@ struct kvl_publisher_status {
 	uint64_t published_ms; /* kvl_now_ms() */
 	uint64_t coalesced;    /* requests that found one pending */
 	uint64_t failed;
-	uint64_t settle_us; /* from the last publication to all workers running it */
+	uint64_t publish_us; /* that the last publication took: roots built, workers told */
+	uint64_t settle_us;  /* from the last publication to all workers running it */
 };
 void kvl_publisher_status(const struct kvl_publisher *p, struct kvl_publisher_status *status);

@@ -46,9 +46,13 @@ static uint64_t wall_ms(void)
 /* The figures of a report that is new, to the scores. */
 static void figures_apply(struct kvl_reports *s, uint16_t number, const struct kvl_report *report)
 {
-	int rejected = kvl_scorer_report(kvl_scoring_of(s->router->nodes.scoring, number), number,
-		&report->figures, kvl_now_ms());
+	struct kvl_scorer *scorer = kvl_scoring_of(s->router->nodes.scoring, number);
+	int rejected;
 
+	/* It was accepted as new all the same: kvl_report_accept(). */
+	if (report->figures.time_ms <= kvl_scorer_node(scorer, number)->report_time_ms)
+		kvl_scorer_forget_reports(scorer, number);
+	rejected = kvl_scorer_report(scorer, number, &report->figures, kvl_now_ms());
 	s->counters.rejected_figures += (uint64_t)__builtin_popcount(report->rejected);
 	if (rejected > 0)
 		s->counters.rejected_figures += (uint64_t)rejected;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +12,10 @@
 #include "ctrl/core/clock.h"
 #include "ctrl/core/log.h"
 #include "ctrl/core/slow_choose.h"
-#include "ctrl/core/slow_split.h"
-#include "ctrl/core/slow_table.h"
+#include "ctrl/core/slow_inside.h"
 #include "lib/proto/reply.h"
 #include "lib/proto/request.h"
 
-#define DATAGRAM_MAX   65536
 #define RECEIVE_BURST  32 /* datagrams a socket and turn, so that one cannot hold up the others */
 #define SOCKET_BUFFER  (4 << 20)
 #define EXPIRE_TICK_MS 20
@@ -29,50 +26,7 @@ struct command {
 	bool close;
 };
 
-struct kvl_slow_path {
-	/* thread: ro. control: wo. */
-	const struct kvl_root *root;
-
-	/* control only */
-	int pipe_write;
-	pthread_t thread;
-	struct {
-		struct kvl_endpoint endpoint;
-		int fd;
-	} open[KVL_SERVICES_MAX];
-	unsigned int open_count;
-	struct kvl_endpoint told; /* the last one that could not be opened */
-
-	/* thread only, after start */
-	struct rte_rcu_qsbr *rcu;
-	unsigned int reader;
-	int pipe_read;
-	int node_fds[KVL_FAMILIES]; /* -1: this host has no such family */
-	struct event_base *base;
-	struct event *events[KVL_SERVICES_MAX];
-	unsigned int event_count;
-	uint64_t random;
-	struct kvl_slow_table table;
-	struct kvl_slow_guard guard;
-	struct kvl_slow_split splits[KVL_SLOW_SPLITS];
-	struct kvl_slow_split_ops split_ops;
-	uint8_t datagram[DATAGRAM_MAX];
-	/* of the request in hand */
-	uint16_t service;
-	struct kvl_client_terms terms;
-
-	/* thread: wo. control: ro. */
-	struct kvl_slow_counters counters;
-};
-
-static void count(uint64_t *counter)
-{
-	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
-}
-
-/* Best effort: what the socket does not take is lost, as on a wire. */
-static bool datagram_send(
-	const struct kvl_slow_path *s, int fd, const struct kvl_endpoint *to, size_t len)
+bool kvl_slow_send(const struct kvl_slow_path *s, int fd, const struct kvl_endpoint *to, size_t len)
 {
 	union kvl_sockaddr address;
 	socklen_t address_len = kvl_sockaddr_write(to, &address);
@@ -80,13 +34,12 @@ static bool datagram_send(
 	return sendto(fd, s->datagram, len, MSG_DONTWAIT, &address.sa, address_len) >= 0;
 }
 
-/* May so many bytes go to the client? */
-static bool bytes_check(struct kvl_slow_path *s, const struct kvl_endpoint *client,
+bool kvl_slow_bytes_check(struct kvl_slow_path *s, const struct kvl_endpoint *client,
 	uint16_t service, const struct kvl_client_terms *terms, size_t len)
 {
 	if (kvl_slow_guard_bytes(&s->guard, &client->address, service, terms, len))
 		return true;
-	count(&s->counters.drop_amplification);
+	kvl_slow_count(&s->counters.drop_amplification);
 	return false;
 }
 
@@ -100,8 +53,8 @@ static bool client_check(struct kvl_slow_path *s, const struct kvl_root *root,
 	why = kvl_slow_guard_request(&s->guard, root, service, &client->address, len, &s->terms);
 	if (why == KVL_DROP_COUNT)
 		return true;
-	count(why == KVL_DROP_CLIENT_DENIED ? &s->counters.drop_client_denied
-					    : &s->counters.drop_client_rate);
+	kvl_slow_count(why == KVL_DROP_CLIENT_DENIED ? &s->counters.drop_client_denied
+						     : &s->counters.drop_client_rate);
 	return false;
 }
 
@@ -111,13 +64,13 @@ static void answer(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *c
 	size_t n = kvl_request_answer(verdict, request, s->datagram, len, s->datagram);
 
 	if (n == 0) {
-		count(&s->counters.drop_silent);
+		kvl_slow_count(&s->counters.drop_silent);
 		return;
 	}
-	if (!bytes_check(s, client, s->service, &s->terms, n))
+	if (!kvl_slow_bytes_check(s, client, s->service, &s->terms, n))
 		return;
-	count(&s->counters.answered);
-	datagram_send(s, fd, client, n);
+	kvl_slow_count(&s->counters.answered);
+	kvl_slow_send(s, fd, client, n);
 }
 
 /* A request has ended without a reply: its client is told, as on the fast path. */
@@ -131,10 +84,10 @@ static void unanswered(struct kvl_slow_path *s, const struct kvl_slow_request *r
 		return;
 	memcpy(s->datagram, &frame, sizeof(frame));
 	len = KVL_FRAME_LEN + kvl_echo_answer(why, &r->echo, s->datagram + KVL_FRAME_LEN);
-	if (!bytes_check(s, &r->client, r->service, &r->terms, len))
+	if (!kvl_slow_bytes_check(s, &r->client, r->service, &r->terms, len))
 		return;
-	count(&s->counters.told);
-	datagram_send(s, r->service_fd, &r->client, len);
+	kvl_slow_count(&s->counters.told);
+	kvl_slow_send(s, r->service_fd, &r->client, len);
 }
 
 /* Under a fresh id, to the node; the client's own id comes back with the reply. */
@@ -165,99 +118,13 @@ static void request_forward(struct kvl_slow_path *s, int fd, const struct kvl_en
 								       : service->timeout_ms);
 	r->asked = (struct kvl_endpoint){.address = node->address, .port = node->port};
 	frame->id = rte_cpu_to_be_16(id);
-	if (!datagram_send(s, s->node_fds[kvl_addr_family(&node->address)], &r->asked, len)) {
-		count(&s->counters.drop_send);
+	if (!kvl_slow_send(s, s->node_fds[kvl_addr_family(&node->address)], &r->asked, len)) {
+		kvl_slow_count(&s->counters.drop_send);
 		unanswered(s, r);
 		kvl_slow_table_release(&s->table, r);
 		return;
 	}
-	count(&s->counters.forwarded);
-}
-
-/* ---- datagrams that are taken apart ---- */
-
-static enum kvl_verdict part_ask(void *context, struct kvl_slow_split *split, uint32_t part,
-	const struct kvl_request *request, const uint8_t *command, size_t len)
-{
-	struct kvl_slow_path *s = context;
-	const struct kvl_root *root = __atomic_load_n(&s->root, __ATOMIC_ACQUIRE);
-	const struct kvl_root_service *service = kvl_root_service_numbered(root, split->service);
-	const struct kvl_root_node *node;
-	struct kvl_slow_request *r;
-	enum kvl_verdict verdict;
-	uint16_t id, number;
-
-	if (service == NULL || kvl_now_ms() >= split->deadline_ms)
-		return KVL_REQUEST_NO_REPLY;
-	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
-	verdict = kvl_slow_choose(
-		&s->guard, root, &service, split->payload, request, s->random >> 32, &number);
-	if (verdict != KVL_REQUEST_OK)
-		return verdict;
-	r = kvl_slow_table_take(&s->table, &id);
-	if (r == NULL)
-		return KVL_REQUEST_TABLE_FULL;
-	node = &kvl_root_nodes(root)[number];
-	r->split = split;
-	r->part = part;
-	r->service_fd = split->service_fd;
-	r->deadline_ms = split->deadline_ms;
-	r->asked = (struct kvl_endpoint){.address = node->address, .port = node->port};
-	memcpy(s->datagram,
-		&(struct kvl_frame){.id = rte_cpu_to_be_16(id), .total = rte_cpu_to_be_16(1)},
-		KVL_FRAME_LEN);
-	memcpy(s->datagram + KVL_FRAME_LEN, command, len);
-	if (!datagram_send(s, s->node_fds[kvl_addr_family(&node->address)], &r->asked,
-		    KVL_FRAME_LEN + len)) {
-		kvl_slow_table_release(&s->table, r);
-		return KVL_REQUEST_NO_REPLY;
-	}
-	count(&s->counters.parts);
-	return KVL_REQUEST_OK;
-}
-
-static void merged_send(
-	void *context, struct kvl_slow_split *split, const uint8_t *datagram, size_t len)
-{
-	struct kvl_slow_path *s = context;
-
-	if (!bytes_check(s, &split->client, split->service, &split->terms, len))
-		return;
-	memcpy(s->datagram, datagram, len);
-	datagram_send(s, split->service_fd, &split->client, len);
-	count(&s->counters.merged);
-}
-
-static struct kvl_slow_split *split_free(struct kvl_slow_path *s)
-{
-	for (unsigned int i = 0; i < KVL_SLOW_SPLITS; i++)
-		if (!s->splits[i].active)
-			return &s->splits[i];
-	return NULL;
-}
-
-/* Not in mode dsr, where smaller ones are not taken apart either. */
-static void split_take(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *client,
-	const struct kvl_root_service *service, struct kvl_request *request, size_t len)
-{
-	struct kvl_slow_split *split = split_free(s);
-	const struct kvl_frame *frame = (const void *)s->datagram;
-
-	if (split != NULL) {
-		*split = (struct kvl_slow_split){.service_fd = fd,
-			.client = *client,
-			.client_id = frame->id,
-			.service = service->number,
-			.terms = s->terms,
-			.partial_error = service->partial == KVL_PARTIAL_ERROR,
-			.deadline_ms = kvl_now_ms() + service->timeout_ms};
-		if (kvl_slow_split_begin(split, &s->split_ops, s->datagram, len) == 0) {
-			count(&s->counters.splits);
-			return;
-		}
-	}
-	request->flags &= ~KVL_REQ_QUIET; /* a later command may be waited for */
-	answer(s, fd, client, KVL_REQUEST_TABLE_FULL, request, len);
+	kvl_slow_count(&s->counters.forwarded);
 }
 
 static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *own,
@@ -270,13 +137,13 @@ static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpo
 	enum kvl_verdict verdict;
 	uint16_t node;
 
-	count(&s->counters.received);
+	kvl_slow_count(&s->counters.received);
 	if (service == NULL) {
-		count(&s->counters.drop_no_service);
+		kvl_slow_count(&s->counters.drop_no_service);
 		return;
 	}
 	if (kvl_root_is_server(root, &client->address, client->port, own->port)) {
-		count(&s->counters.drop_reflection);
+		kvl_slow_count(&s->counters.drop_reflection);
 		return;
 	}
 	if (!client_check(s, root, service, client, len))
@@ -286,10 +153,13 @@ static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpo
 		kvl_slow_hints_take(&request, s->datagram, len);
 		verdict = KVL_REQUEST_OK;
 	}
+	/* In mode dsr smaller ones are not taken apart either. */
 	if (service->mode == KVL_MODE_NAT
 		&& (verdict == KVL_REQUEST_MULTI_KEY || verdict == KVL_REQUEST_MULTI_COMMAND)) {
-		split_take(s, fd, client, service, &request, len);
-		return;
+		if (kvl_slow_take_apart(s, fd, client, service, len))
+			return;
+		verdict = KVL_REQUEST_TABLE_FULL;
+		request.flags &= ~KVL_REQ_QUIET; /* a later command may be waited for */
 	}
 	if (verdict != KVL_REQUEST_OK) {
 		answer(s, fd, client, verdict, &request, len);
@@ -354,25 +224,6 @@ static uint64_t *reply_check(
 	return NULL;
 }
 
-/* The slot is free before the split goes on, which may ask for more. */
-static void part_end(struct kvl_slow_path *s, struct kvl_slow_request *r, bool answered)
-{
-	struct kvl_slow_split *split = r->split;
-	uint32_t part = r->part;
-
-	kvl_slow_table_release(&s->table, r);
-	kvl_slow_split_end(split, &s->split_ops, part, answered);
-}
-
-static void part_reply(struct kvl_slow_path *s, struct kvl_slow_request *r,
-	const struct kvl_reply *reply, size_t len, bool whole)
-{
-	kvl_slow_split_add(r->split, r->part, reply->sequence, reply->total,
-		s->datagram + KVL_FRAME_LEN, len - KVL_FRAME_LEN);
-	if (whole)
-		part_end(s, r, true);
-}
-
 static void reply_take(struct kvl_slow_path *s, const struct kvl_endpoint *from, size_t len)
 {
 	struct kvl_frame *frame = (void *)s->datagram;
@@ -382,30 +233,30 @@ static void reply_take(struct kvl_slow_path *s, const struct kvl_endpoint *from,
 	uint64_t *drop;
 
 	if (kvl_reply_parse(s->datagram, len, &reply) < 0) {
-		count(&s->counters.drop_reply_frame);
+		kvl_slow_count(&s->counters.drop_reply_frame);
 		return;
 	}
 	r = &s->table.requests[reply.id];
 	drop = reply_check(s, r, from);
 	if (drop != NULL) {
-		count(drop);
+		kvl_slow_count(drop);
 		return;
 	}
 	seen = kvl_sequences_add(&r->seen, &s->table.sequences, reply.sequence, reply.total);
 	r->heard |= seen == KVL_SEQUENCE_TOTAL;
 	if (seen == KVL_SEQUENCE_DUPLICATE || seen == KVL_SEQUENCE_TOTAL) {
-		count(seen == KVL_SEQUENCE_DUPLICATE ? &s->counters.drop_reply_duplicate
-						     : &s->counters.drop_reply_total);
+		kvl_slow_count(seen == KVL_SEQUENCE_DUPLICATE ? &s->counters.drop_reply_duplicate
+							      : &s->counters.drop_reply_total);
 		return;
 	}
 	if (r->split != NULL) {
-		part_reply(s, r, &reply, len, seen == KVL_SEQUENCE_LAST);
+		kvl_slow_part_reply(s, r, &reply, len, seen == KVL_SEQUENCE_LAST);
 		return;
 	}
 	frame->id = r->client_id;
-	if (bytes_check(s, &r->client, r->service, &r->terms, len)) {
-		datagram_send(s, r->service_fd, &r->client, len);
-		count(&s->counters.replies);
+	if (kvl_slow_bytes_check(s, &r->client, r->service, &r->terms, len)) {
+		kvl_slow_send(s, r->service_fd, &r->client, len);
+		kvl_slow_count(&s->counters.replies);
 	}
 	if (seen == KVL_SEQUENCE_LAST)
 		kvl_slow_table_release(&s->table, r);
@@ -443,11 +294,11 @@ static void expire(evutil_socket_t fd, short what, void *arg)
 		if (!r->active || r->deadline_ms > now)
 			continue;
 		if (r->split != NULL) {
-			count(&s->counters.timeouts);
-			part_end(s, r, false);
+			kvl_slow_count(&s->counters.timeouts);
+			kvl_slow_part_end(s, r, false);
 			continue;
 		}
-		count(r->quiet ? &s->counters.quiet_expired : &s->counters.timeouts);
+		kvl_slow_count(r->quiet ? &s->counters.quiet_expired : &s->counters.timeouts);
 		unanswered(s, r);
 		kvl_slow_table_release(&s->table, r);
 	}
@@ -582,8 +433,7 @@ struct kvl_slow_path *kvl_slow_path_new(struct rte_rcu_qsbr *rcu, unsigned int r
 	s->reader = reader;
 	s->random = kvl_now_ms();
 	kvl_sequence_pool_init(&s->table.sequences);
-	s->split_ops =
-		(struct kvl_slow_split_ops){.context = s, .ask = part_ask, .send = merged_send};
+	kvl_slow_parts_init(s);
 	kvl_slow_guard_init(&s->guard);
 	rc = -node_sockets_open(s);
 	s->base = event_base_new();

@@ -24,11 +24,14 @@ void kvl_tune_service(struct kvl_router *r, struct kvl_service_config *config, u
 	scoring_switch(r, config);
 }
 
-void kvl_tune_service_unset(
-	struct kvl_router *r, struct kvl_service_config *config, uint32_t fields)
+int kvl_tune_service_unset(struct kvl_router *r, struct kvl_service_config *config, uint32_t fields,
+	char *why, size_t size)
 {
-	kvl_overrides_unset(&r->overrides, config, fields);
-	scoring_switch(r, config);
+	int rc = kvl_overrides_unset(&r->overrides, config, fields, why, size);
+
+	if (rc == 0)
+		scoring_switch(r, config);
+	return rc;
 }
 
 static uint32_t file_weight(const struct kvl_router *r, const struct kvl_node_config *config)

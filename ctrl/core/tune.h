@@ -14,9 +14,9 @@
 void kvl_tune_service(struct kvl_router *r, struct kvl_service_config *config, uint32_t fields,
 	const struct kvl_scoring_config *now);
 
-/* Back to what the file says. */
-void kvl_tune_service_unset(
-	struct kvl_router *r, struct kvl_service_config *config, uint32_t fields);
+/* Back to what the file says. 0 or -EINVAL, as kvl_overrides_unset(). */
+int kvl_tune_service_unset(struct kvl_router *r, struct kvl_service_config *config, uint32_t fields,
+	char *why, size_t size);
 
 /*
  * A node's weight changes the placements of its pool: they are built anew, a new revision is

@@ -252,8 +252,7 @@ int kvl_scoring_set(
 	const struct field *f = &scoring_fields[i];
 	struct kvl_scoring_config changed = *c;
 
-	if (f->set(f, text, (char *)&changed + f->offset, why, size) < 0
-		|| kvl_scoring_check(&changed, why, size) < 0)
+	if (f->set(f, text, (char *)&changed + f->offset, why, size) < 0)
 		return -EINVAL;
 	*c = changed;
 	return 0;

@@ -16,7 +16,8 @@ const char *kvl_scoring_name(size_t i);
 /* Its number, or -ENOENT with what is wrong (and which name is near) in why. */
 int kvl_scoring_find(const char *name, char *why, size_t size);
 
-/* Takes a value as text. Returns 0, or -EINVAL with what it must be in why and *c as it was. */
+/* Takes a value as text. Returns 0, or -EINVAL with what it must be in why and *c as it was. Of
+ * several the whole is checked when all are taken: their order does not matter. */
 int kvl_scoring_set(
 	struct kvl_scoring_config *c, size_t i, const char *text, char *why, size_t size);
 

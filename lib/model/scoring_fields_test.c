@@ -85,11 +85,13 @@ static void test_some_weight_is_left(void **state)
 	assert_int_equal(set(&c, "weights.capacity_free", "0"), 0);
 	assert_int_equal(set(&c, "weights.load", "0"), 0);
 	assert_int_equal(set(&c, "weights.latency", "0"), 0);
-	assert_int_equal(set(&c, "weights.hit", "0"), -EINVAL);
+	assert_int_equal(kvl_scoring_check(&c, why, sizeof(why)), 0); /* the profile's */
+	assert_int_equal(set(&c, "weights.hit", "0"), 0);
+	assert_int_equal(kvl_scoring_check(&c, why, sizeof(why)), -EINVAL);
 	assert_string_equal(
 		why, "weights: capacity_free, load, latency and hit: one must be above 0");
-	assert_true(isnan(c.weights.hit));
-	assert_int_equal(set(&c, "weights.hit", "0.1"), 0);
+	assert_int_equal(set(&c, "weights.load", "0.1"), 0);
+	assert_int_equal(kvl_scoring_check(&c, why, sizeof(why)), 0);
 }
 
 /* Each field's own value is one that it takes; a copy differs in that field alone. */

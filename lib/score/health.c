@@ -138,10 +138,12 @@ bool kvl_health_phi(
 {
 	if (phi <= KVL_PHI_DOWN || !kvl_health_eligible(h))
 		return false;
-	if (h->alive_ms + KVL_HEALTH_ALIVE_MS < now_ms)
-		return enter(h, KVL_HEALTH_DOWN, now_ms);
-	return h->state == KVL_HEALTH_HEALTHY && h->anomaly_ms + KVL_HEALTH_OBSERVE_MS < now_ms
-	       && enter(h, KVL_HEALTH_SUSPECT, now_ms);
+	if (h->state == KVL_HEALTH_HEALTHY)
+		return h->anomaly_ms + KVL_HEALTH_OBSERVE_MS < now_ms
+		       && enter(h, KVL_HEALTH_SUSPECT, now_ms);
+	/* An idle node shows no life because nobody asks it: the probes must have had their time. */
+	return h->alive_ms + KVL_HEALTH_ALIVE_MS < now_ms
+	       && h->since_ms + KVL_HEALTH_ALIVE_MS < now_ms && enter(h, KVL_HEALTH_DOWN, now_ms);
 }
 
 bool kvl_health_low(

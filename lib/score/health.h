@@ -25,7 +25,8 @@
  *   1. Runs of failures (timeouts, failed probes) take a node out whatever its scores or reports say.
  *   2. A sign of life (reply, answered probe) within KVL_HEALTH_ALIVE_MS outranks missing reports:
  *      the agent is dead then, not the node. It is suspected, so probed, and stays in.
- *   3. Missing reports (phi) alone take it out.
+ *   3. Missing reports (phi) take it out when KVL_HEALTH_ALIVE_MS of suspicion, and so of probes,
+ *      brought no sign of life either. An idle node, which nobody asks, is alive all the same.
  *   4. Low scores cool it down, from HEALTHY, SUSPECT or HALF_OPEN only; slowness by itself does
  *      not score low (SPEC 4.9; see kvl_health_low()).
  * Whether the last usable replica may go is no node's matter: filter.h.

@@ -306,13 +306,39 @@ static void test_phi_and_signs_of_life(void **state)
 	/* Not suspected for ever for that: no more than once in an observation. */
 	assert_false(kvl_health_phi(&h, &params, 9, now += 100));
 	assert_int_equal(h.state, KVL_HEALTH_HEALTHY);
-	now += KVL_HEALTH_ALIVE_MS + 1;
+	/* No sign of life, but nobody has asked for one: probes first. */
+	now += KVL_HEALTH_OBSERVE_MS + 1;
 	assert_true(kvl_health_phi(&h, &params, 9, now));
+	assert_int_equal(h.state, KVL_HEALTH_SUSPECT);
+	assert_true(kvl_health_probe_at(&h, &params) <= now);
+	assert_false(kvl_health_phi(&h, &params, 9, now += KVL_HEALTH_ALIVE_MS));
+	assert_true(kvl_health_phi(&h, &params, 9, now += 1));
 	assert_int_equal(h.state, KVL_HEALTH_DOWN);
 	cool_off();
 	probe(true);
 	assert_int_equal(h.state, KVL_HEALTH_HALF_OPEN);
 	assert_false(kvl_health_phi(&h, &params, 9, now));
+}
+
+/* Five minutes without its agent and nearly without traffic, which puts off the routine probes:
+ * those that suspicion asks for find the node alive each time. */
+static void test_idle_node_outlives_its_agent(void **state)
+{
+	uint64_t asked = 0;
+
+	for (uint64_t end = now + 300000; now < end; now += 200) {
+		if (now - asked > 20000) {
+			asked = now;
+			replies(1);
+		}
+		kvl_health_phi(&h, &params, 9, now);
+		assert_true(kvl_health_eligible(&h));
+		if (kvl_health_probe_at(&h, &params) > now)
+			continue;
+		kvl_health_probe_sent(&h, now);
+		probe(true);
+	}
+	assert_int_equal(h.falls, 0);
 }
 
 static void test_ramp(void **state)
@@ -449,6 +475,7 @@ int main(void)
 		TEST(test_cooldown_is_sat_out),
 		TEST(test_failures_outrank_scores),
 		TEST(test_phi_and_signs_of_life),
+		TEST(test_idle_node_outlives_its_agent),
 		TEST(test_ramp),
 		TEST(test_observation),
 		TEST(test_flapping_is_bounded),

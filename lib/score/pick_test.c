@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "lib/score/pick.h"
@@ -140,7 +141,21 @@ static void test_least_ties(void **state)
 		assert_share(i, i == 4 || i == 2 || i == 0 ? 1.0 / 3 : 0);
 }
 
-/* (in flight + 1) * latency / weight: each factor, and at its turning point. */
+/* Nearly equal ones too: scores of 100 and 99 are no reason to leave one without reads. */
+static void test_least_alike(void **state)
+{
+	weights[0] = weights[4] = 1000;
+	weights[2] = 950;
+	count_least(0);
+	for (int i = 0; i < 5; i++)
+		assert_share(i, i == 4 || i == 2 || i == 0 ? 1.0 / 3 : 0);
+	memset(seen, 0, sizeof(seen));
+	weights[2] = 930;
+	count_least(0);
+	assert_share(2, 0);
+}
+
+/* (in flight + 1) * latency / weight: each factor, and where it is a sixteenth from being alike. */
 static void test_least_costs(void **state)
 {
 	static const struct {
@@ -148,14 +163,14 @@ static void test_least_costs(void **state)
 		uint16_t weight;
 		bool taken; /* against another with 1 in flight, 1000 us, weight 1000 */
 	} cases[] = {
-		{0, 1999, 1000, true},
-		{0, 2001, 1000, false},
-		{2, 667, 1000, false},
-		{2, 666, 1000, true},
-		{1, 1000, 1001, true},
-		{1, 1000, 999, false},
-		{9, 1000, 5001, true},
-		{9, 1000, 4999, false},
+		{0, 1882, 1000, true},
+		{0, 2126, 1000, false},
+		{2, 709, 1000, false},
+		{2, 627, 1000, true},
+		{1, 1000, 1063, true},
+		{1, 1000, 941, false},
+		{9, 1000, 5313, true},
+		{9, 1000, 4705, false},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -202,7 +217,7 @@ static void test_least_extremes(void **state)
 		counters[i].latency = KVL_LATENCY_MOST << KVL_LATENCY_SHIFT;
 		weights[i] = UINT16_MAX;
 	}
-	counters[2].in_flight--;
+	counters[2].in_flight -= counters[2].in_flight / 8;
 	count_least(0);
 	assert_share(2, 1);
 	assert_int_equal(kvl_draw_least(&empty, weights, 3, 0, &pulse, 0).node, NONE);
@@ -242,6 +257,7 @@ int main(void)
 		TEST(test_p2c_few),
 		TEST(test_least_of_all),
 		TEST(test_least_ties),
+		TEST(test_least_alike),
 		TEST(test_least_costs),
 		TEST(test_least_newcomer),
 		TEST(test_least_explores),

@@ -42,6 +42,29 @@ static void test_weighted_example(void **state)
 	assert_near(weighted(.80, .20, 12, 0), 0.48);
 }
 
+/* Twice the same weights are the same weights; of any, a node of which all is well has 100. */
+static void test_weights_are_relative(void **state)
+{
+	struct kvl_score_params params = kvl_score_defaults();
+	struct kvl_facts facts = kvl_facts_none();
+	struct kvl_breakdown b;
+
+	params.model = KVL_SCORE_WEIGHTED;
+	params.ceiling_us = 20000;
+	params.weights = (struct kvl_score_weights){2, 3, 2, 3, 0};
+	facts.capacity_free = .70;
+	facts.load = .30;
+	facts.p95_us = 8000;
+	facts.hit_rate = 1;
+	kvl_score(&params, &unknown_fleet, &facts, 0, &b);
+	assert_near(b.score, 0.77);
+	params.weights = (struct kvl_score_weights){0.1, 0.3, 0, 0, 0};
+	facts.capacity_free = 1;
+	facts.load = 0;
+	kvl_score(&params, &unknown_fleet, &facts, 0, &b);
+	assert_near(b.score, 1);
+}
+
 static void test_weighted_ceiling_from_fleet(void **state)
 {
 	struct kvl_score_params params = kvl_score_defaults();
@@ -256,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_weighted_example),
+		cmocka_unit_test(test_weights_are_relative),
 		cmocka_unit_test(test_weighted_ceiling_from_fleet),
 		cmocka_unit_test(test_weighted_unknown_is_neutral),
 		cmocka_unit_test(test_weighted_success),

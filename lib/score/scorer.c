@@ -73,6 +73,17 @@ void kvl_scorer_join(struct kvl_scorer *s, uint16_t node, uint64_t now_ms)
 	s->dirty = true;
 }
 
+void kvl_scorer_forget_reports(struct kvl_scorer *s, uint16_t node)
+{
+	struct kvl_scored_node *n = &s->nodes[node];
+
+	n->report_time_ms = 0;
+	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++) {
+		n->windows[m].count = n->windows[m].next = 0;
+		n->windows[m].last_ms = 0;
+	}
+}
+
 void kvl_scorer_leave(struct kvl_scorer *s, uint16_t node)
 {
 	s->nodes[node].present = false;

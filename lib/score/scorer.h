@@ -91,6 +91,9 @@ bool kvl_scorer_probe(struct kvl_scorer *s, uint16_t node, bool ok, uint64_t now
 int kvl_scorer_report(struct kvl_scorer *s, uint16_t node, const struct kvl_report_figures *report,
 	uint64_t now_ms);
 
+/* The reports' clock was set back: what they said is forgotten, so that earlier times are newer. */
+void kvl_scorer_forget_reports(struct kvl_scorer *s, uint16_t node);
+
 /* 0..1, how well topology and reports are known (SPEC 5.3); 1 from the start. */
 void kvl_scorer_confidence(struct kvl_scorer *s, double confidence);
 

@@ -201,6 +201,23 @@ static void test_last_usable_stays(void **state)
 	}
 }
 
+static void test_reports_from_an_earlier_time(void **state)
+{
+	struct kvl_report_figures report = {.time_ms = 3600000};
+
+	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++)
+		report.value[m] = KVL_UNKNOWN;
+	report.value[KVL_METRIC_CPU] = 0.95;
+	assert_int_equal(kvl_scorer_report(s, 0, &report, now), 0);
+	report.time_ms = 5;
+	report.value[KVL_METRIC_CPU] = 0.1;
+	kvl_scorer_forget_reports(s, 0);
+	assert_int_equal(kvl_scorer_report(s, 0, &report, now), 0);
+	assert_int_equal(kvl_scorer_report(s, 0, &report, now), -ESTALE);
+	pass(1000);
+	assert_true(fabs(kvl_scorer_node(s, 0)->facts.cpu - 0.1) < 1e-6);
+}
+
 static void test_a_report_counts(void **state)
 {
 	struct kvl_report_figures report = {.time_ms = 5};
@@ -395,6 +412,7 @@ int main(void)
 		TEST(test_measured_outranks_reported),
 		TEST(test_last_usable_stays),
 		TEST(test_a_report_counts),
+		TEST(test_reports_from_an_earlier_time),
 		TEST(test_the_callers_reasons),
 		TEST(test_self_check),
 		TEST(test_self_check_rests),

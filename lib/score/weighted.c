@@ -54,12 +54,13 @@ void kvl_score_weighted(const struct kvl_score_params *params, const struct kvl_
 		{KVL_TERM_LATENCY_HEALTH, w->latency, latency_health(params, fleet, facts)},
 		{KVL_TERM_LOCAL_HIT, w->hit, clamp01(facts->hit_rate)},
 	};
-	double middle = neutral(parts);
+	double middle = neutral(parts), sum = w->capacity_free + w->load + w->latency + w->hit;
 
-	for (int i = 0; i < PARTS; i++) {
+	/* Weights are relative: by more than 1 in all, good and better would both be 100. */
+	for (int i = 0; i < PARTS && sum > 0; i++) {
 		double value = isnan(parts[i].value) ? middle : parts[i].value;
 
-		kvl_breakdown_add(b, parts[i].term, 100 * parts[i].weight * value);
+		kvl_breakdown_add(b, parts[i].term, 100 * parts[i].weight / sum * value);
 	}
 	/* SPEC 4.3: here, unlike in the penalty model, no term knows of errors yet. */
 	if (facts->error_rate > 0)

@@ -59,6 +59,9 @@ enum kvl_report_fault kvl_report_accept(
 {
 	uint64_t time = report->figures.time_ms;
 
+	/* Our clock was set back: by this one the last was not to be had yet, nor is what may be. */
+	if (*last_ms > now_ms && *last_ms - now_ms > KVL_REPORT_AHEAD_MS)
+		*last_ms = now_ms + KVL_REPORT_AHEAD_MS;
 	if (time <= *last_ms)
 		return KVL_REPORT_REPLAYED;
 	if (time > now_ms && time - now_ms > KVL_REPORT_AHEAD_MS)
@@ -67,6 +70,13 @@ enum kvl_report_fault kvl_report_accept(
 		return KVL_REPORT_STALE;
 	*last_ms = time;
 	return KVL_REPORT_OK;
+}
+
+uint64_t kvl_report_next_time(uint64_t last_ms, uint64_t now_ms)
+{
+	bool back = now_ms <= last_ms && last_ms - now_ms <= KVL_REPORT_AHEAD_MS;
+
+	return back ? last_ms + 1 : now_ms;
 }
 
 const char *kvl_report_fault_name(enum kvl_report_fault fault)

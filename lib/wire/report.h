@@ -20,7 +20,8 @@
  * So a signature is good for nothing else, and nothing needs to be put in canonical form.
  * Replay: each report's time must be later than the node's last accepted one, and near the
  * router's wall clock; a router that was restarted knows no last one, so that for
- * KVL_REPORT_AGE_MS an old report can be played to it once more.
+ * KVL_REPORT_AGE_MS an old report can be played to it once more. So it is with one whose wall clock
+ * was set back: it takes reports again KVL_REPORT_AHEAD_MS later, not when the old time comes.
  */
 #define KVL_REPORT_BYTES_MAX    1400 /* one datagram that no path fragments */
 #define KVL_REPORT_JSON_MAX     8192
@@ -90,6 +91,14 @@ enum kvl_report_fault kvl_report_decode(const uint8_t *data, size_t len,
  * moved on when KVL_REPORT_OK is returned. `now_ms`: wall clock. */
 enum kvl_report_fault kvl_report_accept(
 	const struct kvl_report *report, uint64_t *last_ms, uint64_t now_ms);
+
+/* A node id: [A-Za-z0-9._:-]+, shorter than KVL_NAME_MAX. */
+bool kvl_report_node_ok(const char *node);
+
+/* The time to give to a report, `last_ms` being that of the one before and now_ms the wall clock:
+ * rising, also when the clock was set back a little. Farther back than that routers with the right
+ * time had refused the last ones, and would go on to. */
+uint64_t kvl_report_next_time(uint64_t last_ms, uint64_t now_ms);
 
 /* The signature of `len` bytes, for what travels elsewhere (the HTTP body). 0, -EINVAL, -EIO. */
 int kvl_report_sign(const struct kvl_report_key *key, const void *bytes, size_t len,

@@ -30,6 +30,3 @@
 
 /* The last step of both decoders: bad figures out and marked; what cannot be at all is absurd. */
 enum kvl_report_fault kvl_report_examine(struct kvl_report *report);
-
-/* A node id: [A-Za-z0-9._:-]+, shorter than KVL_NAME_MAX. */
-bool kvl_report_node_ok(const char *node);

@@ -144,6 +144,31 @@ static void test_time(void **state)
 	assert_int_equal(kvl_report_accept(&full, &last, NOW), KVL_REPORT_AHEAD);
 }
 
+/* All clocks were an hour ahead, and are set right: the node's reports are taken again soon, and what
+ * was sent before is not. */
+static void test_our_clock_was_set_back(void **state)
+{
+	uint64_t last = NOW + 3600000;
+
+	full.figures.time_ms = NOW;
+	assert_int_equal(kvl_report_accept(&full, &last, NOW), KVL_REPORT_REPLAYED);
+	full.figures.time_ms = NOW + KVL_REPORT_AHEAD_MS;
+	assert_int_equal(kvl_report_accept(&full, &last, NOW), KVL_REPORT_REPLAYED);
+	full.figures.time_ms = NOW + KVL_REPORT_AHEAD_MS + 1;
+	assert_int_equal(kvl_report_accept(&full, &last, NOW + 2000), KVL_REPORT_OK);
+	assert_int_equal(kvl_report_accept(&full, &last, NOW + 2000), KVL_REPORT_REPLAYED);
+}
+
+static void test_the_nodes_clock_was_set_back(void **state)
+{
+	assert_int_equal(kvl_report_next_time(0, NOW), NOW);
+	assert_int_equal(kvl_report_next_time(NOW, NOW + 1), NOW + 1);
+	assert_int_equal(kvl_report_next_time(NOW, NOW), NOW + 1);
+	assert_int_equal(kvl_report_next_time(NOW + 4000, NOW), NOW + 4001);
+	/* No router that has the right time has taken the one before. */
+	assert_int_equal(kvl_report_next_time(NOW + 3600000, NOW), NOW);
+}
+
 /* A bad sensor costs its own figure; SPEC 4.7's CPU of -1 is one. */
 static void test_bad_figures_are_taken_out(void **state)
 {
@@ -274,6 +299,8 @@ int main(void)
 		TEST(test_keys),
 		TEST(test_signature_vector),
 		TEST(test_time),
+		TEST(test_our_clock_was_set_back),
+		TEST(test_the_nodes_clock_was_set_back),
 		TEST(test_bad_figures_are_taken_out),
 		TEST(test_absurd),
 		TEST(test_malformed),

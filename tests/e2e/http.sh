@@ -130,6 +130,7 @@ check "without a key it is refused" test "$(get '/v1/route?keys=1')" = 400
 check "a key of 251 bytes, too" test "$(get "/v1/route?key=$(head -c 251 "$RUN/large")")" = 400
 check "one of 250 is not" test "$(get "/v1/route?key=$(head -c 250 "$RUN/large")")" = 200
 check "a bad percent sign is refused" test "$(get '/v1/route?key=%zz')" = 400
+check "a service's name ends where it ends" test "$(get '/v1/route?key=a&service=cache%00x')" = 400
 check "an unknown service is not found" test "$(get '/v1/route?key=a&service=nobody')" = 404
 check "a keyless command is answered here" test "$(get '/v1/route?command=version&service=cache')" = 200
 check "which is a local fallback" test "$(answer '(r["used_local_fallback"], r["node"])')" = "(True, None)"

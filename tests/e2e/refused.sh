@@ -45,6 +45,8 @@ keys() {
 }
 mapfile -t KEY < <(keys)
 check "each of two nodes has a key" test ${#KEY[@]} = 2
+check "under best the choice has all the probability" test "$(ctl route key1 --service copies --json |
+	field '[c["probability"] for c in r["candidates"] if c["id"] == r["choice"]]')" = "[1.0]"
 stop n1 KILL
 stop n4 KILL
 check "the client is told at once, whatever the request" client python3 - "${KEY[@]}" <<'PY'

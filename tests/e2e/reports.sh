@@ -18,6 +18,20 @@ EOF
 router_start
 router_ready
 
+# What an agent is given must be good, or it does not start.
+refuses() { # WORDS OPTION...
+	local words=$1 status=0
+	shift
+	timeout 5 "$BUILD/ctrl/kvlane-agent" --router 10.2.0.254 "$@" >"$RUN/why" 2>&1 || status=$?
+	[ $status = 2 ] && grep -q "$words" "$RUN/why"
+}
+echo short >"$RUN/short"
+check "a secret too short is refused, in words" refuses "16..64 characters" --node n1 --key "7:$RUN/short"
+check "a file that is not there" refuses "No such file" --node n1 --key "7:$RUN/nothing"
+check "a key number cut to size" refuses "Invalid argument" --node n1 --key "4294967303:$RUN/secret"
+check "an interval with a unit" refuses "Invalid argument" --node n1 --key "7:$RUN/secret" --interval 2000ms
+check "a node's name that cannot be" refuses "Invalid argument" --key "7:$RUN/secret" --node "n 1"
+
 agent() { # NAME NODE [OPTION...]
 	local name=$1 i=$2
 	shift 2
@@ -87,5 +101,11 @@ check "a silent agent's report goes stale" wait_until 20 stale
 check "its node stays in, since it answers" eligible_is 6
 wait "${PIDS[load]}" && unset "PIDS[load]"
 check "nothing was lost" test "$(field '(r["sent"] - r["answered"], r["wrong"], r["errors"])' <"$RUN/load.log")" = "(0, 0, 0)"
+
+# Nor when nobody asks the node anything more, so that it shows no life: probes find out.
+stop agent5
+stale5() { [ "$(of 5 'n["facts"]["stale"]')" = True ]; }
+check "an idle node's agent falls silent" wait_until 20 stale5
+check "its node never left" test "$(grep -c 'node n5: down' "$LOG")" = 0
 ctl scores
 check "in = out + drops + held" conserved
