@@ -41,11 +41,13 @@ static inline uint32_t kvl_latency(const struct kvl_pulse *p, uint16_t node)
 #define KVL_LATENCY_FLOOR 250u /* microseconds */
 
 /*
- * Costs that differ by less than 1/16 count as equal, for the same reason: with nothing in flight a
- * score of 99.8 against 100 would send all of a row's reads to one node (measured on six equal nodes
- * at 1500 reads a second: one had 1.5% of them, another 42%).
+ * Costs that differ by less than 1/16 count as equal, for the same reason; by less than 1/2 between
+ * nodes with nothing in flight, where there is no queue to avoid and a score of 95 against 100 would
+ * send all of a row's reads to one node (measured on six equal nodes at 1500 reads a second: one had
+ * 1% of them, another 42%).
  */
 #define KVL_ALIKE_SHIFT 4
+#define KVL_IDLE_SHIFT  1
 
 /*
  * Moving average of answers' latencies, in microseconds << KVL_LATENCY_SHIFT. Add replies and, as
@@ -193,6 +195,7 @@ static inline struct kvl_draw kvl_draw_least(const struct kvl_row *row, const ui
 	struct kvl_draw list[KVL_REPLICATION_MAX];
 	unsigned int left = kvl_candidates(row, weights, n, list), start, best;
 	uint32_t latency[KVL_REPLICATION_MAX];
+	uint32_t busy;
 	uint64_t least, share;
 
 	if (left == 0)
@@ -202,18 +205,22 @@ static inline struct kvl_draw kvl_draw_least(const struct kvl_row *row, const ui
 		return list[start];
 	kvl_latencies_of(list, left, pulse, latency);
 	/* at most 2^20 * 2^26; times a weight still below 2^64 */
-	least = ((uint64_t)kvl_in_flight(pulse, list[best].node) + 1) * latency[best];
+	busy = kvl_in_flight(pulse, list[best].node);
+	least = ((uint64_t)busy + 1) * latency[best];
 	share = weights[list[best].node];
 	for (unsigned int k = 1; k < left; k++) {
 		unsigned int i = start + k >= left ? start + k - left : start + k;
-		uint64_t cost = ((uint64_t)kvl_in_flight(pulse, list[i].node) + 1) * latency[i];
+		uint32_t in_flight = kvl_in_flight(pulse, list[i].node);
+		uint64_t cost = ((uint64_t)in_flight + 1) * latency[i];
 		uint64_t weight = weights[list[i].node];
 		uint64_t mine = cost * share;
+		unsigned int shift = (busy | in_flight) == 0 ? KVL_IDLE_SHIFT : KVL_ALIKE_SHIFT;
 		/* cost / weight < least / share, without a division, and by more than is alike */
-		uint64_t less = -(uint64_t)(mine + (mine >> KVL_ALIKE_SHIFT) < least * weight);
+		uint64_t less = -(uint64_t)(mine + (mine >> shift) < least * weight);
 
 		least ^= (least ^ cost) & less;
 		share ^= (share ^ weight) & less;
+		busy ^= (busy ^ in_flight) & (uint32_t)less;
 		best ^= (best ^ i) & (unsigned int)less;
 	}
 	return list[best];

@@ -144,15 +144,25 @@ static void test_least_ties(void **state)
 /* Nearly equal ones too: scores of 100 and 99 are no reason to leave one without reads. */
 static void test_least_alike(void **state)
 {
-	weights[0] = weights[4] = 1000;
-	weights[2] = 950;
-	count_least(0);
-	for (int i = 0; i < 5; i++)
-		assert_share(i, i == 4 || i == 2 || i == 0 ? 1.0 / 3 : 0);
-	memset(seen, 0, sizeof(seen));
-	weights[2] = 930;
-	count_least(0);
-	assert_share(2, 0);
+	static const struct {
+		uint32_t in_flight;
+		uint16_t alike, less; /* against twice 1000 */
+	} cases[] = {{1, 950, 930}, {0, 680, 650}};
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+		start(NULL);
+		for (int i = 0; i < 5; i++)
+			counters[i].in_flight = cases[c].in_flight;
+		weights[0] = weights[4] = 1000;
+		weights[2] = cases[c].alike;
+		count_least(0);
+		for (int i = 0; i < 5; i++)
+			assert_share(i, i == 4 || i == 2 || i == 0 ? 1.0 / 3 : 0);
+		memset(seen, 0, sizeof(seen));
+		weights[2] = cases[c].less;
+		count_least(0);
+		assert_share(2, 0);
+	}
 }
 
 /* (in flight + 1) * latency / weight: each factor, and where it is a sixteenth from being alike. */
