@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	enum kvl_verdict verdict = kvl_request_parse(data, size, &req);
 
 	REQUIRE(verdict < KVL_VERDICT_COUNT);
-	REQUIRE(req.op < KVL_OP_COUNT && req.kind <= KVL_KIND_ADMIN);
+	REQUIRE(req.op < KVL_OP_COUNT && req.kind <= KVL_KIND_TOKEN);
 	if (verdict == KVL_REQUEST_OK && req.proto == KVL_PROTO_BINARY) {
 		binary_check(data, size, &req);
 	} else if (verdict == KVL_REQUEST_OK || verdict == KVL_REQUEST_PROXY_TOKEN) {
