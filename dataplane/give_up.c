@@ -15,11 +15,10 @@
 static uint32_t refused_age_us(
 	const struct kvl_root *root, const struct kvl_worker *w, const struct kvl_slot *s)
 {
-	const struct kvl_root_service *services = kvl_root_services(root);
+	const struct kvl_root_service *service = kvl_root_service_numbered(root, s->service);
 
-	for (uint32_t i = 0; i < root->service_count; i++)
-		if (services[i].number == s->service)
-			return RTE_MIN(services[i].timeout_ms * 1000, (uint32_t)KVL_LATENCY_MOST);
+	if (service != NULL)
+		return RTE_MIN(service->timeout_ms * 1000, (uint32_t)KVL_LATENCY_MOST);
 	return kvl_slot_age_us(w, s);
 }
 

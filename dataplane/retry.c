@@ -69,16 +69,6 @@ uint32_t kvl_retry_keep_part(struct kvl_worker *w, const struct kvl_root_service
 	return wait_ticks(w, node);
 }
 
-static const struct kvl_root_service *service_find(const struct kvl_root *root, uint16_t number)
-{
-	const struct kvl_root_service *services = kvl_root_services(root);
-
-	for (uint32_t i = 0; i < root->service_count; i++)
-		if (services[i].number == number)
-			return &services[i];
-	return NULL;
-}
-
 static bool was_tried(const struct kvl_tries *t, uint16_t node)
 {
 	for (unsigned int i = 0; i < t->count; i++)
@@ -204,7 +194,7 @@ bool kvl_retry_again(struct kvl_worker *w, const struct kvl_root *root, uint32_t
 {
 	struct kvl_slot *s = &w->pending.slots[slot];
 	struct kvl_tries *t = slot_tries(w, slot);
-	const struct kvl_root_service *service = service_find(root, s->service);
+	const struct kvl_root_service *service = kvl_root_service_numbered(root, s->service);
 	const struct kvl_root_node *node;
 	struct kvl_datagram d;
 	uint32_t left, wait;
