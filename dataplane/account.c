@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dataplane/burst.h"
 #include "dataplane/merge.h"
-#include "lib/score/pick.h"
+#include "lib/score/pulse.h"
 
 /*
  * What a reply tells of its node: latency, hits, errors, rejects (SPEC 6.2). Also decides whether
@@ -32,6 +32,7 @@ static void kind_count(struct kvl_node_counters *node, enum kvl_reply_kind kind)
 static void reply_finish(struct kvl_worker *w, const struct kvl_packet *p, struct kvl_slot *s)
 {
 	struct kvl_node_counters *node = &w->nodes[s->node];
+	struct kvl_pulse *pulse = &w->pulses[s->node];
 
 	if (!(s->flags & KVL_SLOT_QUIET)) {
 		uint64_t us = ((w->now - s->sent) * w->us_per_tsc) >> 32;
@@ -39,11 +40,11 @@ static void reply_finish(struct kvl_worker *w, const struct kvl_packet *p, struc
 		kvl_hist_add(&w->latency[s->node], RTE_MIN(us, (uint64_t)KVL_HIST_MAX_US));
 		/* A rejection says nothing of how fast a node works (SPEC 4.3). */
 		if (likely(p->reply.kind != KVL_REPLY_REJECT))
-			kvl_latency_add(&node->latency, RTE_MIN(us, (uint64_t)KVL_LATENCY_MOST));
-		node->in_flight--;
+			kvl_pulse_latency(pulse, RTE_MIN(us, (uint64_t)KVL_LATENCY_MOST), w->tick);
+		kvl_pulse_left(pulse);
 	}
+	pulse->answered = w->tick;
 	node->timeouts_in_a_row = 0;
-	node->last_reply = w->tick;
 	kvl_count(&node->replies, 1);
 	kvl_pending_answered(&w->pending, p->slot);
 }

@@ -222,7 +222,7 @@ struct kvl_draw kvl_choose_node(
 
 /* A read of a replicated service, by its rule, with no regard to its policies. */
 struct kvl_draw kvl_choose_read(
-	struct kvl_worker *w, const uint16_t *weights, const struct kvl_packet *p);
+	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p);
 
 /*
  * The request's class as far as writes are concerned. A read with a cas token is one when there are

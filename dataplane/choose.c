@@ -5,51 +5,49 @@
 
 #define HOT_IN_FLIGHT 2 /* p2c: of this core; more at one node is hot */
 
-/* xorshift64* (Vigna 2016): a few cycles, and both halves pass for uniform. */
-static uint64_t random_next(struct kvl_worker *w)
+/* By the service's rule (SPEC 5). The default first: it costs most. */
+static inline __attribute__((always_inline)) struct kvl_draw read_draw(struct kvl_worker *w,
+	const struct kvl_root *root, const struct kvl_packet *p, unsigned int n)
 {
-	w->random ^= w->random >> 12;
-	w->random ^= w->random << 25;
-	w->random ^= w->random >> 27;
-	return w->random * 2685821657736338717ull;
+	const struct kvl_root_service *service = p->service;
+	const uint16_t *weights = kvl_root_weights(root, 0);
+
+	if (likely(service->choice == KVL_CHOOSE_LEAST))
+		return kvl_draw_least(p->row, kvl_root_handicaps(root, 0), n, kvl_random(w),
+			w->pulses, service->explore);
+	if (service->choice == KVL_CHOOSE_P2C)
+		return kvl_draw_p2c(p->row, weights, n, kvl_random(w), w->pulses, HOT_IN_FLIGHT);
+	if (service->choice == KVL_CHOOSE_BEST)
+		return kvl_draw_best(p->row, weights, n);
+	return kvl_draw_weighted(p->row, weights, n, kvl_random(w) >> 32);
 }
 
-/* Among the N first of the row that are in, by the service's rule (SPEC 5). */
+/*
+ * Among the N first of the row that are in, by the service's rule (SPEC 5). Where N is known the
+ * compiler unrolls.
+ */
 struct kvl_draw kvl_choose_read(
-	struct kvl_worker *w, const uint16_t *weights, const struct kvl_packet *p)
+	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
 {
-	const struct kvl_pulse pulse = {
-		.in_flight = &w->nodes->in_flight,
-		.latency = &w->nodes->latency,
-		.stride = sizeof(*w->nodes),
-	};
-	const struct kvl_root_service *service = p->service;
-	unsigned int n = service->replication;
-
-	switch (service->choice) {
-	case KVL_CHOOSE_LEAST:
-		return kvl_draw_least(p->row, weights, n, random_next(w), &pulse, service->explore);
-	case KVL_CHOOSE_P2C:
-		return kvl_draw_p2c(p->row, weights, n, random_next(w), &pulse, HOT_IN_FLIGHT);
-	case KVL_CHOOSE_BEST:
-		return kvl_draw_best(p->row, weights, n);
-	default:
-		return kvl_draw_weighted(p->row, weights, n, random_next(w) >> 32);
-	}
+	if (likely(p->service->replication == 3))
+		return read_draw(w, root, p, 3);
+	return read_draw(w, root, p, p->service->replication);
 }
 
 /*
  * Reads of a replicated service choose among the holders; with N = 1 the score serves failover
  * only, and writes keep one order for all routers (SPEC 2.7).
  */
-static struct kvl_draw candidate_draw(
+static inline struct kvl_draw candidate_draw(
 	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p)
 {
 	if (p->request.kind != KVL_KIND_READ)
 		return kvl_draw_first(p->row, kvl_root_weights(root, kvl_write_class(p)));
 	if (p->service->replication == 1)
 		return kvl_draw_first(p->row, kvl_root_weights(root, 0));
-	return kvl_choose_read(w, kvl_root_weights(root, 0), p);
+	if (likely(p->service->replication == 3))
+		return read_draw(w, root, p, 3);
+	return kvl_choose_read(w, root, p);
 }
 
 static inline struct kvl_draw packet_draw(

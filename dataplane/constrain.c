@@ -62,7 +62,7 @@ static uint32_t in_flight(const struct kvl_worker *w, uint16_t node)
 {
 	const struct kvl_chosen *c = &w->chosen[node];
 
-	return w->nodes[node].in_flight + (c->round == w->round ? c->count : 0);
+	return kvl_pulse_in_flight(&w->pulses[node]) + (c->round == w->round ? c->count : 0);
 }
 
 /* Quiet requests are not counted as in flight. */
@@ -130,18 +130,18 @@ static struct kvl_draw listed_draw(struct kvl_worker *w, const struct terms *t,
 	return draw;
 }
 
-static struct kvl_draw read_draw(struct kvl_worker *w, const struct terms *t,
-	const struct kvl_packet *p, const uint16_t *weights, enum kvl_verdict *why)
+static struct kvl_draw read_draw(struct kvl_worker *w, const struct kvl_root *root,
+	const struct terms *t, const struct kvl_packet *p, enum kvl_verdict *why)
 {
 	*why = KVL_REQUEST_NO_NODE;
 	for (unsigned int i = 0; i <= KVL_REDRAWS; i++) {
-		struct kvl_draw draw = kvl_choose_read(w, weights, p);
+		struct kvl_draw draw = kvl_choose_read(w, root, p);
 
 		if (draw.node == KVL_NODE_NONE || likely(!is_masked(w, t, draw.node)))
 			return draw;
 		kvl_count(&w->counters.masked, 1);
 	}
-	return listed_draw(w, t, p, weights, p->service->replication, why);
+	return listed_draw(w, t, p, kvl_root_weights(root, 0), p->service->replication, why);
 }
 
 static struct kvl_draw constrained_draw(struct kvl_worker *w, const struct kvl_root *root,
@@ -153,7 +153,7 @@ static struct kvl_draw constrained_draw(struct kvl_worker *w, const struct kvl_r
 		return listed_draw(w, t, p, kvl_root_weights(root, KVL_CLASS_WRITE), 1, why);
 	if (p->service->replication == 1)
 		return listed_draw(w, t, p, kvl_root_weights(root, 0), 1, why);
-	return read_draw(w, t, p, kvl_root_weights(root, 0), why);
+	return read_draw(w, root, t, p, why);
 }
 
 static bool rate_take(struct kvl_worker *w, uint8_t tenant, const struct kvl_root_tenant *quota)
@@ -213,7 +213,7 @@ bool kvl_constrain_retry(const struct kvl_worker *w, const struct kvl_root *root
 		if (policy->lag_most < lag)
 			lag = policy->lag_most;
 		if (policy->in_flight_most != 0
-			&& w->nodes[node].in_flight >= policy->in_flight_most)
+			&& kvl_pulse_in_flight(&w->pulses[node]) >= policy->in_flight_most)
 			return false;
 	}
 	return kvl_root_nodes(root)[node].version_lag <= lag;

@@ -128,10 +128,9 @@ struct kvl_node_counters {
 	uint64_t replies; /* complete ones */
 	uint64_t bytes_out, bytes_in;
 	uint64_t hits, misses;
-	uint32_t in_flight;
+	uint64_t writes;            /* of requests; the rest are reads */
 	uint32_t timeouts_in_a_row; /* since the last reply */
-	uint32_t latency;           /* moving average, see kvl_latency_add() */
-	uint32_t last_reply;        /* tick */
+	uint32_t spare;
 	/* second line */
 	uint64_t timeouts;
 	uint64_t errors;     /* the request's fault */
@@ -139,8 +138,7 @@ struct kvl_node_counters {
 	uint64_t late;       /* replies after their time; never counted elsewhere */
 	uint64_t refused;    /* ICMP errors believed */
 	uint64_t refused_at; /* TSC: nothing sent to it before is waited for any more */
-	uint64_t writes;     /* of requests; the rest are reads */
-	uint64_t spares[1];
+	uint64_t spares[2];
 };
 _Static_assert(sizeof(struct kvl_node_counters) == 128, "two cache lines");
 

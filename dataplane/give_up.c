@@ -26,16 +26,17 @@ static void node_charge(
 	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_slot *s, bool refused)
 {
 	struct kvl_node_counters *node = &w->nodes[s->node];
+	struct kvl_pulse *pulse = &w->pulses[s->node];
 
-	node->in_flight--;
+	kvl_pulse_left(pulse);
 	/* A reply that came in part, or was too large, is no silence. */
 	if (!refused && ((s->flags & KVL_SLOT_HEARD) || s->seen.total != 0))
 		node->timeouts_in_a_row = 0;
 	else
 		node->timeouts_in_a_row++;
 	/* It took at least as long as was waited for it. A refusal is quick, but no speed. */
-	kvl_latency_add(
-		&node->latency, refused ? refused_age_us(root, w, s) : kvl_slot_age_us(w, s));
+	kvl_pulse_latency(
+		pulse, refused ? refused_age_us(root, w, s) : kvl_slot_age_us(w, s), w->tick);
 	kvl_count(&node->timeouts, 1);
 	kvl_count(&w->counters.timeouts, 1);
 	if (refused)

@@ -160,7 +160,7 @@ void kvl_refuse(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bu
 static bool still_refused(const struct kvl_worker *w, const struct kvl_refused *r)
 {
 	return w->tick - r->since < REFUSED_MS
-	       && !kvl_tick_before(r->since, w->nodes[r->node].last_reply);
+	       && !kvl_tick_before(r->since, w->pulses[r->node].answered);
 }
 
 /* The next sweep, when it is time for one. */

@@ -133,10 +133,10 @@ static void all_in_flight_is_given_up(void **state)
 	for (unsigned int i = 0; i < k; i++)
 		expect_told(0, 4);
 	assert_null(world_sent(0, 0));
-	assert_int_equal(w->nodes[first.at.node - 1].in_flight, 0);
+	assert_int_equal(kvl_pulse_in_flight(&w->pulses[first.at.node - 1]), 0);
 	assert_int_equal(w->nodes[first.at.node - 1].refused, 1);
 	assert_int_equal(w->nodes[first.at.node - 1].timeouts_in_a_row, 3 + k);
-	assert_int_equal(w->nodes[other.at.node - 1].in_flight, 1);
+	assert_int_equal(kvl_pulse_in_flight(&w->pulses[other.at.node - 1]), 1);
 	assert_int_equal(w->counters.refused, 3 + k);
 	/* What it says now is late. */
 	world_check_conservation();
@@ -164,7 +164,7 @@ static void what_is_sent_soon_after_is_given_up_soon(void **state)
 	ask(0, "get k\r\n", 3);
 	world_wait(0, 40);
 	assert_null(world_sent(0, 0));
-	assert_int_equal(world_workers[0]->nodes[first.at.node - 1].in_flight, 1);
+	assert_int_equal(kvl_pulse_in_flight(&world_workers[0]->pulses[first.at.node - 1]), 1);
 	world_check_conservation();
 }
 
@@ -184,7 +184,7 @@ static void a_node_that_answers_again_is_waited_for(void **state)
 	rte_pktmbuf_free(world_sent(0, 0));
 	world_wait(0, 50);
 	assert_null(world_sent(0, 0));
-	assert_int_equal(world_workers[0]->nodes[first.at.node - 1].in_flight, 1);
+	assert_int_equal(kvl_pulse_in_flight(&world_workers[0]->pulses[first.at.node - 1]), 1);
 	world_check_conservation();
 }
 
@@ -195,7 +195,7 @@ static void expect_ignored(const struct seen *s, struct fault fault, enum kvl_dr
 	error_send(0, s, fault);
 	assert_int_equal(DROPS(0, why), before + 1);
 	assert_null(world_sent(0, 0));
-	assert_int_equal(world_workers[0]->nodes[s->at.node - 1].in_flight, 1);
+	assert_int_equal(kvl_pulse_in_flight(&world_workers[0]->pulses[s->at.node - 1]), 1);
 	world_check_conservation();
 }
 

@@ -8,18 +8,10 @@
 #include "lib/ring/lookup.h"
 #include "lib/score/pick.h"
 
-static uint32_t random_next(struct kvl_worker *w)
-{
-	w->random ^= w->random >> 12;
-	w->random ^= w->random << 25;
-	w->random ^= w->random >> 27;
-	return (w->random * 2685821657736338717ull) >> 32;
-}
-
 /* Ticks to wait for a node, with jitter: a node's silence must not become a burst elsewhere. */
 static uint32_t wait_ticks(struct kvl_worker *w, const struct kvl_root_node *node)
 {
-	return node->try_ms + kvl_retry_jitter_us(node->try_ms * 1000u, random_next(w)) / 1000;
+	return node->try_ms + kvl_retry_jitter_us(node->try_ms * 1000u, kvl_random(w) >> 32) / 1000;
 }
 
 /* By the terms that the request has when it comes: of its service, or of the rule of its key. */
@@ -127,10 +119,12 @@ static void node_leave(
 	struct kvl_worker *w, const struct kvl_slot *s, uint32_t timeout_ms, bool refused)
 {
 	struct kvl_node_counters *node = &w->nodes[s->node];
+	struct kvl_pulse *pulse = &w->pulses[s->node];
+	uint32_t timeout_us = RTE_MIN(timeout_ms * 1000, (uint32_t)KVL_LATENCY_MOST);
 
-	node->in_flight--;
-	kvl_latency_add(&node->latency, refused ? timeout_ms * 1000 : kvl_slot_age_us(w, s));
-	if (!refused && w->tick - node->last_reply < timeout_ms)
+	kvl_pulse_left(pulse);
+	kvl_pulse_latency(pulse, refused ? timeout_us : kvl_slot_age_us(w, s), w->tick);
+	if (!refused && w->tick - pulse->answered < timeout_ms)
 		return;
 	node->timeouts_in_a_row++;
 	kvl_count(&node->timeouts, 1);
@@ -143,7 +137,7 @@ static void node_enter(
 	s->node_port = node->port;
 	s->node_address = node->address;
 	s->sent = w->now;
-	w->nodes[number].in_flight++;
+	kvl_pulse_sent(&w->pulses[number]);
 	kvl_count(&w->nodes[number].requests, 1);
 	kvl_count(&w->counters.requests, 1);
 }

@@ -57,8 +57,8 @@ static void another_holder_answers(void **state)
 	world_asked(0, &second);
 	assert_int_not_equal(first.node, second.node);
 	assert_int_equal(retries(KVL_RETRY_YES), 1);
-	assert_int_equal(world_workers[0]->nodes[first.node - 1].in_flight, 0);
-	assert_int_equal(world_workers[0]->nodes[second.node - 1].in_flight, 1);
+	assert_int_equal(kvl_pulse_in_flight(&world_workers[0]->pulses[first.node - 1]), 0);
+	assert_int_equal(kvl_pulse_in_flight(&world_workers[0]->pulses[second.node - 1]), 1);
 
 	/* The first node's answer matches nothing any more. */
 	late = reply(&first);
@@ -76,7 +76,7 @@ static void another_holder_answers(void **state)
 	out.ttl = 63;
 	world_run(0, 1, &r, 1);
 	world_expect(world_sent(0, 0), &out);
-	assert_int_equal(world_workers[0]->nodes[second.node - 1].in_flight, 0);
+	assert_int_equal(kvl_pulse_in_flight(&world_workers[0]->pulses[second.node - 1]), 0);
 	assert_int_equal(world_workers[0]->counters.timeouts, 0);
 	world_check_conservation();
 }
@@ -103,7 +103,7 @@ static void never_the_same_node_twice_and_two_retries_at_most(void **state)
 	assert_int_equal(world_workers[0]->counters.timeouts, 1);
 	assert_int_equal(world_workers[0]->pending.free_count, world_workers[0]->pending.size);
 	for (unsigned int n = 0; n < WORLD_NODES; n++)
-		assert_int_equal(world_workers[0]->nodes[n].in_flight, 0);
+		assert_int_equal(kvl_pulse_in_flight(&world_workers[0]->pulses[n]), 0);
 	world_check_conservation();
 }
 
@@ -249,7 +249,7 @@ static void parts_are_asked_again(void **state)
 	assert_int_not_equal(first[0].node, second.node);
 	assert_null(world_sent(0, 1));
 	assert_int_equal(retries(KVL_RETRY_YES), 1);
-	assert_int_equal(world_workers[0]->nodes[first[0].node - 1].in_flight, 0);
+	assert_int_equal(kvl_pulse_in_flight(&world_workers[0]->pulses[first[0].node - 1]), 0);
 
 	r = reply(&first[0]);
 	world_run(0, 1, &r, 1);

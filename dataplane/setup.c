@@ -47,7 +47,13 @@ static int worker_memory(struct kvl_worker *w, const struct kvl_worker_params *p
 		"kvl_nodes", params->node_max, sizeof(*w->nodes), RTE_CACHE_LINE_SIZE, w->socket);
 	w->latency = rte_calloc_socket("kvl_latency", params->node_max, sizeof(*w->latency),
 		RTE_CACHE_LINE_SIZE, w->socket);
-	return w->nodes == NULL || w->latency == NULL ? -ENOMEM : 0;
+	w->pulses = rte_calloc_socket(
+		"kvl_pulses", params->node_max, sizeof(*w->pulses), RTE_CACHE_LINE_SIZE, w->socket);
+	if (w->nodes == NULL || w->latency == NULL || w->pulses == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < params->node_max; i++)
+		kvl_pulse_init(&w->pulses[i]);
+	return 0;
 }
 
 /* What guarded services and tenants need. */
@@ -127,7 +133,7 @@ struct kvl_worker *kvl_worker_new(const struct kvl_worker_params *params)
 	w->node_max = params->node_max;
 	w->tsc_per_tick = hz / 1000;
 	w->us_per_tsc = (1000000ull << 32) / hz;
-	w->random = rte_rdtsc() | 1; /* xorshift must not start at 0 */
+	w->random = rte_rand();
 	w->started = rte_rdtsc();
 	w->started_time = time(NULL);
 	w->pid = getpid();
@@ -171,6 +177,7 @@ void kvl_worker_free(struct kvl_worker *w)
 	rte_free(w->retry_copies);
 	rte_free(w->retry_keys.slots);
 	rte_free(w->nodes);
+	rte_free(w->pulses);
 	rte_free(w->latency);
 	rte_free(w);
 }

@@ -110,6 +110,6 @@ void all_is_done(void)
 	assert_int_equal(w->merges.chunks_used, 0);
 	assert_int_equal(w->pending.free_count, w->pending.size);
 	for (unsigned int n = 0; n < WORLD_NODES; n++)
-		assert_int_equal(w->nodes[n].in_flight, 0);
+		assert_int_equal(kvl_pulse_in_flight(&w->pulses[n]), 0);
 	world_check_conservation();
 }

@@ -250,6 +250,8 @@ static void worker_reset(struct kvl_worker *w)
 	memset(w->clients.clients, 0, KVL_CLIENTS * sizeof(*w->clients.clients));
 	memset(w->nodes, 0, WORLD_NODES * sizeof(*w->nodes));
 	memset(w->latency, 0, WORLD_NODES * sizeof(*w->latency));
+	for (unsigned int n = 0; n < WORLD_NODES; n++)
+		kvl_pulse_init(&w->pulses[n]);
 	w->sweep_left = w->refused_count = 0;
 	w->now = 0;
 	w->tick = 0;

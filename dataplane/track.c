@@ -51,7 +51,7 @@ static void slot_start(
 		s->flags |= KVL_SLOT_QUIET;
 		hold = RTE_MIN(hold, QUIET_HOLD_MS);
 	} else {
-		w->nodes[p->node].in_flight++;
+		kvl_pulse_sent(&w->pulses[p->node]);
 		if (unlikely(p->service->retries != 0)) {
 			uint32_t wait = kvl_retry_keep(w, p, node);
 

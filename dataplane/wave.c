@@ -86,7 +86,7 @@ static void part_send(
 	kvl_count(&v->w->nodes[part->node].requests, 1);
 	kvl_count(&v->w->nodes[part->node].writes, part->kind == KVL_KIND_WRITE);
 	kvl_count(&v->w->nodes[part->node].bytes_out, KVL_FRAME_LEN + len);
-	v->w->nodes[part->node].in_flight++;
+	kvl_pulse_sent(&v->w->pulses[part->node]);
 	kvl_count(&v->w->counters.requests, 1);
 	kvl_count(&v->w->counters.parts, 1);
 	kvl_datagram_send(v->w, d, &way, rte_cpu_to_be_16(wire.id), 0, 1, len);

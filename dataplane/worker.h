@@ -17,6 +17,7 @@
 #include "dataplane/track/pending.h"
 #include "lib/model/root.h"
 #include "lib/score/histogram.h"
+#include "lib/score/pulse.h"
 #include "lib/score/retry.h"
 
 #define KVL_BURST      32
@@ -142,6 +143,7 @@ struct kvl_worker {
 	uint32_t node_max;
 	struct kvl_node_counters *nodes; /* by node number */
 	struct kvl_histogram *latency;   /* by node number */
+	struct kvl_pulse *pulses;        /* by node number */
 };
 
 struct kvl_worker_params {
@@ -174,6 +176,15 @@ void kvl_workers_connect(struct kvl_worker *const *workers, uint16_t count);
 static inline void kvl_worker_publish(struct kvl_worker *w, const struct kvl_root *root)
 {
 	__atomic_store_n(&w->root, root, __ATOMIC_RELEASE);
+}
+
+/*
+ * 64 uniform bits: Knuth's MMIX generator, two instructions. Its lower bits are poor, and no draw
+ * looks at the lowest ten.
+ */
+static inline uint64_t kvl_random(struct kvl_worker *w)
+{
+	return w->random = w->random * 6364136223846793005ull + 1442695040888963407ull;
 }
 
 /* The MAC of a lane's port, from its next burst on. */

@@ -22,7 +22,14 @@ static void node_add(struct kvl_node_tally *tally, const struct kvl_node_counter
 	tally->timeouts += kvl_counter_read(&c->timeouts);
 	tally->refused += kvl_counter_read(&c->refused);
 	tally->late += kvl_counter_read(&c->late);
-	tally->in_flight += gauge_read(&c->in_flight);
+}
+
+static uint32_t in_flight_read(const struct kvl_pulse *pulse)
+{
+	struct kvl_pulse now;
+
+	__atomic_load(&pulse->queue, &now.queue, __ATOMIC_RELAXED);
+	return kvl_pulse_in_flight(&now);
 }
 
 void kvl_tally_node(struct kvl_worker *const *workers, uint16_t count, uint16_t node, bool latency,
@@ -36,6 +43,7 @@ void kvl_tally_node(struct kvl_worker *const *workers, uint16_t count, uint16_t 
 		uint32_t in_a_row = gauge_read(&c->timeouts_in_a_row);
 
 		node_add(tally, c);
+		tally->in_flight += in_flight_read(&workers[i]->pulses[node]);
 		if (latency)
 			kvl_hist_merge(&tally->latency, &workers[i]->latency[node]);
 		if (kvl_counter_read(&c->requests) == 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/model/root.h"
+#include "lib/score/weights.h"
 #include "lib/ring/lookup.h"
 
 #define LINE 64u
@@ -57,13 +58,23 @@ static size_t policies_size(const struct kvl_root_spec *spec)
 	       + line_up(spec->tenant_count * sizeof(*spec->tenants)) + rules_size(spec);
 }
 
+static size_t weights_size(const struct kvl_root_spec *spec)
+{
+	return line_up((size_t)KVL_CLASSES * spec->node_count * sizeof(*spec->weights));
+}
+
+static size_t handicaps_size(const struct kvl_root_spec *spec)
+{
+	return line_up((size_t)KVL_CLASSES * spec->node_count * sizeof(float));
+}
+
 size_t kvl_root_size(const struct kvl_root_spec *spec)
 {
 	return line_up(sizeof(struct kvl_root))
 	       + line_up(services_all(spec) * sizeof(struct kvl_root_service))
-	       + line_up(spec->node_count * sizeof(struct kvl_root_node))
-	       + line_up((size_t)KVL_CLASSES * spec->node_count * sizeof(uint16_t))
-	       + line_up(members_total(spec) * sizeof(uint16_t)) + policies_size(spec);
+	       + line_up(spec->node_count * sizeof(struct kvl_root_node)) + weights_size(spec)
+	       + handicaps_size(spec) + line_up(members_total(spec) * sizeof(uint16_t))
+	       + policies_size(spec);
 }
 
 /* Copies every service's members to `at` and points the root's services at them. */
@@ -151,6 +162,14 @@ static int root_check(
 		if ((nodes[n].flags & KVL_NODE_NEXTHOP) && nodes[n].egress >= port_count)
 			return -EINVAL;
 	return 0;
+}
+
+static void handicaps_fill(struct kvl_root *root, const struct kvl_root_spec *spec)
+{
+	float *handicaps = (void *)((char *)root + root->handicaps_off);
+
+	for (size_t i = 0; i < (size_t)KVL_CLASSES * spec->node_count; i++)
+		handicaps[i] = kvl_handicap(spec->weights[i]);
 }
 
 /* A node without a next hop must not be drawn, whatever the weights say. */
@@ -308,6 +327,7 @@ int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_
 	root->nodes_off =
 		root->services_off + line_up(services_all(spec) * sizeof(*spec->services));
 	root->weights_off = root->nodes_off + line_up(spec->node_count * sizeof(*spec->nodes));
+	root->handicaps_off = root->weights_off + (uint32_t)weights_size(spec);
 
 	if (spec->service_count != 0)
 		memcpy((char *)memory + root->services_off, spec->services,
@@ -317,11 +337,11 @@ int kvl_root_init(void *memory, const struct kvl_root_spec *spec, uint32_t port_
 			spec->node_count * sizeof(*spec->nodes));
 		memcpy((char *)memory + root->weights_off, spec->weights,
 			(size_t)KVL_CLASSES * spec->node_count * sizeof(*spec->weights));
+		handicaps_fill(root, spec);
 	}
 
-	rc = members_fill(root, spec,
-		(void *)((char *)memory + root->weights_off
-			 + line_up((size_t)KVL_CLASSES * spec->node_count * sizeof(uint16_t))));
+	rc = members_fill(
+		root, spec, (void *)((char *)memory + root->handicaps_off + handicaps_size(spec)));
 	server_ports_fill(root);
 	if (rc == 0)
 		rc = policies_fill(root, spec, root->size - (uint32_t)policies_size(spec));

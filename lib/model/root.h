@@ -16,7 +16,7 @@
  * The control core builds a new one aside for every change, checks every index in it, and swaps
  * the worker's pointer; a request sees exactly one root. The placements are separate blocks that
  * several roots share, since they are large and change with the topology only; all else is small
- * enough to be copied on every publication (16 KB of weights and 64 KB of nodes at 1000 nodes).
+ * enough to be copied on every publication (48 KB of weights and handicaps, 64 KB of nodes at 1000 nodes).
  */
 
 /* Request classes (SPEC 4.5): bits, so that a class is built without a branch. */
@@ -138,7 +138,7 @@ struct kvl_root {
 	uint32_t service_count;
 	uint32_t node_count; /* highest number in use + 1 */
 	uint32_t size;       /* bytes of the whole block */
-	uint32_t nodes_off, services_off, weights_off;
+	uint32_t nodes_off, services_off, weights_off, handicaps_off;
 	uint32_t policies_off; /* 0: no service has any */
 	uint32_t tenants_off;
 	uint32_t tenant_count;                  /* highest number + 1 */
@@ -234,6 +234,14 @@ static inline const struct kvl_root_service *kvl_root_rule_service(const struct 
 static inline const uint16_t *kvl_root_weights(const struct kvl_root *root, unsigned int class)
 {
 	const uint16_t *all = (const void *)((const char *)root + root->weights_off);
+
+	return all + (size_t) class * root->node_count;
+}
+
+/* kvl_handicap() of each weight of one class. */
+static inline const float *kvl_root_handicaps(const struct kvl_root *root, unsigned int class)
+{
+	const float *all = (const void *)((const char *)root + root->handicaps_off);
 
 	return all + (size_t) class * root->node_count;
 }

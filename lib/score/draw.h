@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/ring/placement.h"
@@ -25,34 +26,84 @@ static inline struct kvl_draw kvl_draw_first(const struct kvl_row *row, const ui
 	return (struct kvl_draw){KVL_NODE_NONE, 0};
 }
 
+/* The candidates of a draw: the first `n` of the row that are in. Returns how many. */
+static inline unsigned int kvl_candidates(const struct kvl_row *row, const uint16_t *weights,
+	unsigned int n, struct kvl_draw list[KVL_REPLICATION_MAX])
+{
+	unsigned int left = 0;
+
+	for (uint8_t i = 0; i < KVL_ROW_MAX && left < n && row->node[i] != KVL_NODE_NONE; i++)
+		if (weights[row->node[i]] != 0)
+			list[left++] = (struct kvl_draw){row->node[i], i};
+	return left;
+}
+
+/* Weights of the first `n` of a row. */
+struct kvl_shares {
+	uint32_t weight[KVL_REPLICATION_MAX];
+	uint32_t sum;
+};
+
+/* False when not all of the `n` are there and in. */
+static inline bool kvl_shares_of(
+	const struct kvl_row *row, const uint16_t *weights, unsigned int n, struct kvl_shares *s)
+{
+	uint32_t out = 0;
+
+	if (__builtin_expect(row->node[n - 1] == KVL_NODE_NONE, 0))
+		return false;
+	s->sum = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		s->weight[i] = weights[row->node[i]];
+		s->sum += s->weight[i];
+		out |= s->weight[i] - 1; /* the top bit, of a 0 only */
+	}
+	return __builtin_expect(!(out >> 31), 1);
+}
+
 /*
- * One of the first `n` candidates that are in, with probability weight / sum. `random` is 32
- * uniform bits; the multiply-shift maps them to 0..sum-1 without a division (Lemire 2019), with a
- * bias below sum / 2^32 < 2^-13.
+ * 32 uniform bits to 0..bound-1 without a division (Lemire 2019), with a bias below bound / 2^32.
  */
+static inline uint32_t kvl_below(uint32_t bound, uint32_t random)
+{
+	return ((uint64_t)random * bound) >> 32;
+}
+
+/*
+ * The place among `n` > 0 that has `point`, below the sum, when their weights are laid end to end;
+ * *before: where its part begins. No branch on the outcome: chance is what no predictor learns.
+ */
+static inline unsigned int kvl_shares_at(
+	const struct kvl_shares *s, unsigned int n, uint32_t point, uint32_t *before)
+{
+	unsigned int place = 0;
+	uint32_t upto = 0;
+
+	*before = 0;
+	for (unsigned int i = 0; i + 1 < n; i++) {
+		uint32_t beyond = point >= upto + s->weight[i];
+
+		upto += s->weight[i];
+		place += beyond;
+		*before += s->weight[i] & -beyond;
+	}
+	return place;
+}
+
+/* pick.c: where not all of the first `n` are there and in. */
+struct kvl_draw kvl_draw_weighted_some(
+	const struct kvl_row *row, const uint16_t *weights, unsigned int n, uint32_t random);
+
+/* `softmax`: one of the first `n` candidates that are in, by weight. */
 static inline struct kvl_draw kvl_draw_weighted(
 	const struct kvl_row *row, const uint16_t *weights, unsigned int n, uint32_t random)
 {
-	uint8_t place[KVL_REPLICATION_MAX];
-	uint32_t sum = 0, upto = 0, point;
-	unsigned int left = 0, drawn = 0;
+	struct kvl_shares shares;
+	uint32_t before;
+	uint8_t place;
 
-	for (uint8_t i = 0; i < KVL_ROW_MAX && left < n && row->node[i] != KVL_NODE_NONE; i++) {
-		uint16_t w = weights[row->node[i]];
-
-		if (w == 0)
-			continue;
-		place[left++] = i;
-		sum += w;
-	}
-	if (left == 0)
-		return (struct kvl_draw){KVL_NODE_NONE, 0};
-
-	/* No branch on the outcome: chance is what no predictor learns. */
-	point = ((uint64_t)random * sum) >> 32;
-	for (unsigned int i = 0; i + 1 < left; i++) {
-		upto += weights[row->node[place[i]]];
-		drawn += point >= upto;
-	}
-	return (struct kvl_draw){row->node[place[drawn]], place[drawn]};
+	if (!kvl_shares_of(row, weights, n, &shares))
+		return kvl_draw_weighted_some(row, weights, n, random);
+	place = (uint8_t)kvl_shares_at(&shares, n, kvl_below(shares.sum, random), &before);
+	return (struct kvl_draw){row->node[place], place};
 }

@@ -58,6 +58,12 @@ void kvl_weights(const struct kvl_weights_params *params, const struct kvl_weigh
 /* The floor that `min_share` puts under a weight. */
 uint16_t kvl_weights_floor(const struct kvl_weights_params *params);
 
+/* KVL_WEIGHT_MOST / weight, from 1 on, so that `least` multiplies (pick.h); 0: the node is out. */
+static inline float kvl_handicap(uint16_t weight)
+{
+	return weight == 0 ? 0 : (float)KVL_WEIGHT_MOST / (float)weight;
+}
+
 /* What `least` draws by chance, of 2^32: the minimum share for each candidate. */
 uint32_t kvl_weights_explore(const struct kvl_weights_params *params);
 

@@ -73,7 +73,7 @@ static uint64_t round_run(uint8_t lane, bool cold)
 	return spent;
 }
 
-/* The slots that the nat requests in the mbufs took are given back, in their order. */
+/* The slots that the nat requests in the mbufs took are given back, in their order, as if answered. */
 static void slots_return(void)
 {
 	struct kvl_pending *pending = &bench_worker->pending;
@@ -81,6 +81,7 @@ static void slots_return(void)
 
 	for (unsigned int i = 0; i < BENCH_MBUFS; i++) {
 		const struct kvl_frame *frame;
+		struct kvl_pulse *pulse;
 		struct kvl_packet p;
 		uint32_t slot;
 
@@ -89,7 +90,9 @@ static void slots_return(void)
 		slot = kvl_pending_slot(pending, rte_be_to_cpu_16(kvl_packet_udp(&p)->src_port),
 			rte_be_to_cpu_16(frame->id), &generation);
 
-		bench_worker->nodes[pending->slots[slot].node].in_flight--;
+		pulse = &bench_worker->pulses[pending->slots[slot].node];
+		kvl_pulse_left(pulse);
+		kvl_pulse_latency(pulse, 1000, bench_worker->tick);
 		kvl_pending_answered(pending, slot);
 	}
 }

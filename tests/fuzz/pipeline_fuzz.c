@@ -279,7 +279,7 @@ static void nothing_is_kept(void)
 		REQUIRE(worker->merges.merges_used == 0 && worker->merges.parts_reserved == 0);
 		REQUIRE(worker->merges.chunks_used == 0);
 		for (unsigned int n = 0; n < WORLD_NODES; n++)
-			REQUIRE(worker->nodes[n].in_flight == 0);
+			REQUIRE(kvl_pulse_in_flight(&worker->pulses[n]) == 0);
 		REQUIRE(rte_mempool_avail_count(worker->made) == mbufs_start[w]);
 	}
 	world_check_conservation();

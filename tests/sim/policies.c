@@ -12,11 +12,9 @@ static unsigned int candidates(
 	return kvl_candidates(row, r->weights, SIM_REPLICATION, list);
 }
 
-static struct kvl_pulse pulse_of(const struct sim_router *r)
+static uint32_t in_flight(const struct sim_router *r, uint16_t node)
 {
-	const struct sim_peer *first = &r->peers[0];
-
-	return (struct kvl_pulse){&first->in_flight, &first->latency_average, sizeof(*first)};
+	return kvl_pulse_in_flight(&r->pulses[node]);
 }
 
 static uint16_t choose_static(struct sim *sim, struct sim_router *r, const struct kvl_row *row)
@@ -65,7 +63,7 @@ static uint16_t least_of(struct sim *sim, struct sim_router *r, const struct kvl
 
 static double cost_in_flight(struct sim *sim, struct sim_router *r, uint16_t node)
 {
-	return r->peers[node].in_flight;
+	return in_flight(r, node);
 }
 
 static uint16_t choose_least(struct sim *sim, struct sim_router *r, const struct kvl_row *row)
@@ -83,8 +81,8 @@ static uint16_t choose_two(struct sim *sim, struct sim_router *r, const struct k
 		return n == 0 ? KVL_NODE_NONE : list[0].node;
 	a = rng_below(&r->rng, n);
 	b = (a + 1 + rng_below(&r->rng, n - 1)) % n;
-	return r->peers[list[b].node].in_flight < r->peers[list[a].node].in_flight ? list[b].node
-										   : list[a].node;
+	return in_flight(r, list[b].node) < in_flight(r, list[a].node) ? list[b].node
+								       : list[a].node;
 }
 
 /*
@@ -92,16 +90,17 @@ static uint16_t choose_two(struct sim *sim, struct sim_router *r, const struct k
  * clients + the server's queue. The servers send queue and service time with each reply, as C3
  * asks of them. Without its rate control.
  */
-static double rank_c3(const struct sim_peer *p, double queue)
+static double rank_c3(const struct sim_router *r, uint16_t node, double queue)
 {
-	double q = 1 + (double)p->in_flight * SIM_ROUTERS + queue;
+	const struct sim_peer *p = &r->peers[node];
+	double q = 1 + (double)in_flight(r, node) * SIM_ROUTERS + queue;
 
 	return p->ewma_us - p->ewma_service_us + q * q * q * p->ewma_service_us;
 }
 
 static double cost_c3(struct sim *sim, struct sim_router *r, uint16_t node)
 {
-	return rank_c3(&r->peers[node], r->peers[node].ewma_queue);
+	return rank_c3(r, node, r->peers[node].ewma_queue);
 }
 
 static uint16_t choose_c3(struct sim *sim, struct sim_router *r, const struct kvl_row *row)
@@ -112,7 +111,7 @@ static uint16_t choose_c3(struct sim *sim, struct sim_router *r, const struct kv
 /* The same, of servers that do not send their queue: a memcached does not. */
 static double cost_c3_local(struct sim *sim, struct sim_router *r, uint16_t node)
 {
-	return rank_c3(&r->peers[node], 0);
+	return rank_c3(r, node, 0);
 }
 
 static uint16_t choose_c3_local(struct sim *sim, struct sim_router *r, const struct kvl_row *row)
@@ -203,19 +202,17 @@ static uint16_t choose_softmax(struct sim *sim, struct sim_router *r, const stru
 
 static uint16_t choose_p2c(struct sim *sim, struct sim_router *r, const struct kvl_row *row)
 {
-	struct kvl_pulse pulse = pulse_of(r);
-
 	return kvl_draw_p2c(
-		row, r->weights, SIM_REPLICATION, rng_next(&r->rng), &pulse, sim->params->hot)
+		row, r->weights, SIM_REPLICATION, rng_next(&r->rng), r->pulses, sim->params->hot)
 		.node;
 }
 
 static uint16_t choose_kvlane(struct sim *sim, struct sim_router *r, const struct kvl_row *row)
 {
-	struct kvl_pulse pulse = pulse_of(r);
 	uint32_t explore = kvl_weights_explore(&sim->params->scorer.weights);
 
-	return kvl_draw_least(row, r->weights, SIM_REPLICATION, rng_next(&r->rng), &pulse, explore)
+	return kvl_draw_least(
+		row, r->handicaps, SIM_REPLICATION, rng_next(&r->rng), r->pulses, explore)
 		.node;
 }
 

@@ -24,7 +24,9 @@ void sim_router_start(struct sim *sim, struct sim_router *r, unsigned int number
 		abort();
 	for (uint16_t i = 0; i < SIM_NODES; i++) {
 		kvl_scorer_join(r->scorer, i, 1);
+		kvl_pulse_init(&r->pulses[i]);
 		r->weights[i] = KVL_WEIGHT_MOST;
+		r->handicaps[i] = kvl_handicap(KVL_WEIGHT_MOST);
 	}
 }
 
@@ -45,6 +47,7 @@ static void weights_take(struct sim *sim, struct sim_router *r)
 		if ((fresh[i] == 0) != (r->weights[i] == 0) && sim->now >= sim->params->warm_up)
 			r->changes++;
 		r->weights[i] = fresh[i];
+		r->handicaps[i] = kvl_handicap(fresh[i]);
 	}
 }
 
@@ -94,7 +97,7 @@ void sim_router_tick(struct sim *sim, struct sim_router *r)
 
 void sim_router_sent(struct sim *sim, struct sim_router *r, uint16_t node)
 {
-	r->peers[node].in_flight++;
+	kvl_pulse_sent(&r->pulses[node]);
 }
 
 static void average(double *mean, double value)
@@ -105,32 +108,36 @@ static void average(double *mean, double value)
 void sim_router_reply(struct sim *sim, struct sim_router *r, const struct sim_request *q)
 {
 	struct sim_peer *p = &r->peers[q->node];
+	struct kvl_pulse *pulse = &r->pulses[q->node];
 	double us = (double)(sim->now - q->start) / 1000;
 
-	p->in_flight--;
+	kvl_pulse_left(pulse);
 	p->replies++;
 	p->run = 0;
 	average(&p->ewma_us, us);
 	average(&p->ewma_queue, q->queue_seen);
 	if (q->rejected) {
+		pulse->answered = (uint32_t)ms_of(sim->now);
 		p->rejects++;
 		average(&p->ewma_service_us, 1);
 		return;
 	}
 	average(&p->ewma_service_us, (double)q->served_ns / 1000);
 	kvl_hist_add(&p->latency, (uint32_t)us);
-	kvl_latency_add(&p->latency_average, (uint32_t)us);
+	kvl_pulse_latency(pulse, (uint32_t)us, (uint32_t)ms_of(sim->now));
+	pulse->answered = (uint32_t)ms_of(sim->now);
 }
 
 void sim_router_timeout(struct sim *sim, struct sim_router *r, uint16_t node)
 {
 	struct sim_peer *p = &r->peers[node];
 
-	p->in_flight--;
+	kvl_pulse_left(&r->pulses[node]);
 	p->timeouts++;
 	p->run++;
 	average(&p->ewma_us, (double)SIM_TIMEOUT / 1000);
-	kvl_latency_add(&p->latency_average, (uint32_t)(SIM_TIMEOUT / 1000));
+	kvl_pulse_latency(
+		&r->pulses[node], (uint32_t)(SIM_TIMEOUT / 1000), (uint32_t)ms_of(sim->now));
 }
 
 void sim_report(struct sim *sim, struct sim_router *r, uint16_t node,

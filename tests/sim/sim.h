@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lib/ring/lookup.h"
+#include "lib/score/pulse.h"
 #include "lib/score/scorer.h"
 #include "tests/sim/rng.h"
 
@@ -61,7 +62,6 @@ struct sim_node {
 
 /* A router's memory of a node, by what every policy may know. */
 struct sim_peer {
-	uint32_t in_flight, latency_average; /* as kvlane's workers keep them (pick.h) */
 	uint64_t replies, rejects, timeouts; /* since the last tick */
 	uint64_t run;                        /* timeouts in a row */
 	struct kvl_histogram latency;        /* since the last tick */
@@ -87,9 +87,11 @@ struct sim_router {
 	struct rng rng;
 	struct sim_peer peers[SIM_NODES];
 	struct kvl_scorer *scorer;
-	uint16_t weights[SIM_NODES]; /* 0 = out */
-	uint32_t turn;               /* round robin's */
-	uint64_t changes;            /* nodes that came or went in the weights */
+	struct kvl_pulse pulses[SIM_NODES]; /* as kvlane's workers keep them */
+	uint16_t weights[SIM_NODES];        /* 0 = out */
+	float handicaps[SIM_NODES];         /* as the published root has them */
+	uint32_t turn;                      /* round robin's */
+	uint64_t changes;                   /* nodes that came or went in the weights */
 	struct sim_probe probes[SIM_PROBES];
 	uint32_t probe_head, probe_tail;
 	uint32_t rif_limit;
