@@ -131,6 +131,7 @@ static void parts_route(struct wave *v, uint32_t from)
 			kvl_part_fail(part, p.verdict);
 			continue;
 		}
+		kvl_pulse_sent(&v->w->pulses[draw.node]);
 		if (draw.place >= v->service->replication)
 			kvl_count(&v->w->counters.fallbacks, 1);
 		v->w->asked.parts[v->w->asked.count++] = i;
@@ -228,7 +229,6 @@ void kvl_merge_ask(struct kvl_worker *w, const struct kvl_root *root, uint32_t m
 		return;
 	}
 	w->asked.count = 0;
-	w->round++;
 	commands_take(&v);
 	kvl_wave_send(&v);
 }

@@ -224,6 +224,12 @@ struct kvl_draw kvl_choose_node(
 struct kvl_draw kvl_choose_read(
 	struct kvl_worker *w, const struct kvl_root *root, const struct kvl_packet *p);
 
+/* Whether it will be in flight: replies of dsr pass the router by, and quiet ones need not come. */
+static inline bool kvl_packet_is_awaited(const struct kvl_packet *p)
+{
+	return p->service->mode == KVL_MODE_NAT && !(p->request.flags & KVL_REQ_QUIET);
+}
+
 /*
  * The request's class as far as writes are concerned. A read with a cas token is one when there are
  * several holders: its first holder may take no writes, and the cas will go to another. A lone holder

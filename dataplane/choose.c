@@ -50,44 +50,75 @@ static inline struct kvl_draw candidate_draw(
 	return kvl_choose_read(w, root, p);
 }
 
-static inline struct kvl_draw packet_draw(
+struct kvl_draw kvl_choose_node(
 	struct kvl_worker *w, const struct kvl_root *root, struct kvl_packet *p)
 {
+	p->verdict = KVL_REQUEST_NO_NODE;
 	if (unlikely(kvl_is_constrained(p)))
 		return kvl_constrain(w, root, p);
 	return candidate_draw(w, root, p);
 }
 
-struct kvl_draw kvl_choose_node(
-	struct kvl_worker *w, const struct kvl_root *root, struct kvl_packet *p)
+/*
+ * A request is in flight from its choice on, so that a burst does not go as a whole to whom its
+ * first one found idle. But by the few, since a draw that reads a figure just written waits for it.
+ */
+#define FEW 8
+
+struct chosen {
+	struct kvl_worker *w;
+	struct kvl_list *list; /* its first `count` have their node */
+	unsigned int count, counted;
+};
+
+static inline void chosen_count(struct chosen *c)
 {
-	p->verdict = KVL_REQUEST_NO_NODE;
-	return packet_draw(w, root, p);
+	for (; c->counted < c->count; c->counted++) {
+		const struct kvl_packet *p = c->list->packets[c->counted];
+
+		if (likely(kvl_packet_is_awaited(p)))
+			kvl_pulse_sent(&c->w->pulses[p->node]);
+	}
+}
+
+static inline struct kvl_draw chosen_next(
+	struct chosen *c, const struct kvl_root *root, struct kvl_packet *p)
+{
+	if (likely(!kvl_is_constrained(p)))
+		return candidate_draw(c->w, root, p);
+	chosen_count(c); /* a bound is exact */
+	return kvl_constrain(c->w, root, p);
+}
+
+static inline void request_choose(
+	struct chosen *c, const struct kvl_root *root, struct kvl_burst *b, struct kvl_packet *p)
+{
+	struct kvl_draw draw = chosen_next(c, root, p);
+
+	if (unlikely(draw.node == KVL_NODE_NONE)) {
+		if (p->verdict == KVL_REQUEST_OK)
+			p->verdict = KVL_REQUEST_NO_NODE;
+		kvl_list_add(&b->answers, p);
+		return;
+	}
+	p->node = draw.node;
+	if (draw.place >= p->service->replication)
+		kvl_count(&c->w->counters.fallbacks, 1);
+	__builtin_prefetch(&kvl_root_nodes(root)[draw.node]);
+	__builtin_prefetch(&c->w->nodes[draw.node], 1);
+	c->list->packets[c->count++] = p;
 }
 
 void kvl_choose(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
 {
-	const struct kvl_root_node *nodes = kvl_root_nodes(root);
-	struct kvl_list *list = &b->requests;
-	unsigned int chosen = 0;
+	struct chosen chosen = {.w = w, .list = &b->requests};
 
-	w->round++;
-	for (unsigned int i = 0; i < list->count; i++) {
-		struct kvl_packet *p = list->packets[i];
-		struct kvl_draw draw = packet_draw(w, root, p);
+	for (unsigned int i = 0; i < b->requests.count;) {
+		unsigned int few = RTE_MIN(i + FEW, b->requests.count);
 
-		if (unlikely(draw.node == KVL_NODE_NONE)) {
-			if (p->verdict == KVL_REQUEST_OK)
-				p->verdict = KVL_REQUEST_NO_NODE;
-			kvl_list_add(&b->answers, p);
-			continue;
-		}
-		p->node = draw.node;
-		if (draw.place >= p->service->replication)
-			kvl_count(&w->counters.fallbacks, 1);
-		__builtin_prefetch(&nodes[draw.node]);
-		__builtin_prefetch(&w->nodes[draw.node], 1);
-		list->packets[chosen++] = p;
+		for (; i < few; i++)
+			request_choose(&chosen, root, b, b->requests.packets[i]);
+		chosen_count(&chosen);
 	}
-	list->count = chosen;
+	b->requests.count = chosen.count;
 }

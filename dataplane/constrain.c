@@ -57,28 +57,10 @@ static bool lags(const struct terms *t, uint16_t node)
 	return t->nodes[node].version_lag > t->lag_most;
 }
 
-/* A burst is chosen for as a whole before any of it is in flight. */
-static uint32_t in_flight(const struct kvl_worker *w, uint16_t node)
-{
-	const struct kvl_chosen *c = &w->chosen[node];
-
-	return kvl_pulse_in_flight(&w->pulses[node]) + (c->round == w->round ? c->count : 0);
-}
-
-/* Quiet requests are not counted as in flight. */
-static void chosen_note(struct kvl_worker *w, uint16_t node, const struct kvl_request *req)
-{
-	struct kvl_chosen *c = &w->chosen[node];
-
-	if (c->round != w->round)
-		*c = (struct kvl_chosen){.round = w->round};
-	c->count += !(req->flags & KVL_REQ_QUIET);
-}
-
 /* What the node has too much of; KVL_REQUEST_OK: nothing. */
 static enum kvl_verdict load_check(const struct kvl_worker *w, const struct terms *t, uint16_t node)
 {
-	if (t->in_flight_most != 0 && in_flight(w, node) >= t->in_flight_most)
+	if (t->in_flight_most != 0 && kvl_pulse_in_flight(&w->pulses[node]) >= t->in_flight_most)
 		return KVL_REQUEST_SHED;
 	if (t->quota != NULL
 		&& kvl_tenant_share_spent(&w->tenants, t->tenant, node, t->quota, t->second))
@@ -192,8 +174,6 @@ struct kvl_draw kvl_constrain(
 		p->verdict = why;
 		return draw;
 	}
-	if (t.in_flight_most != 0)
-		chosen_note(w, draw.node, &p->request);
 	if (t.strong)
 		p->request.flags &= ~KVL_REQ_IDEMPOTENT;
 	if (t.quota != NULL) {

@@ -28,6 +28,8 @@ static void keyless_forward(struct kvl_worker *w, const struct kvl_root *root, s
 	p->node = turn_node(w, root, p->service);
 	p->hash = 0;
 	p->verdict = p->node == KVL_NODE_NONE ? KVL_REQUEST_NO_NODE : KVL_REQUEST_OK;
+	if (p->node != KVL_NODE_NONE && kvl_packet_is_awaited(p))
+		kvl_pulse_sent(&w->pulses[p->node]);
 	kvl_list_add(p->node == KVL_NODE_NONE ? &b->answers : &b->requests, p);
 }
 

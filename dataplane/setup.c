@@ -70,9 +70,7 @@ static int worker_clients(struct kvl_worker *w, const struct kvl_worker_params *
 	w->tenants.shares =
 		rte_calloc_socket("kvl_tenants", (size_t)KVL_TENANTS_MAX * params->node_max,
 			sizeof(*w->tenants.shares), RTE_CACHE_LINE_SIZE, w->socket);
-	w->chosen = rte_calloc_socket(
-		"kvl_chosen", params->node_max, sizeof(*w->chosen), RTE_CACHE_LINE_SIZE, w->socket);
-	return w->tenants.shares == NULL || w->chosen == NULL ? -ENOMEM : 0;
+	return w->tenants.shares == NULL ? -ENOMEM : 0;
 }
 
 /* What split requests need: room for the largest that a port may bring, whole or in parts. */
@@ -172,7 +170,6 @@ void kvl_worker_free(struct kvl_worker *w)
 	rte_mempool_free(w->made);
 	rte_free(w->clients.clients);
 	rte_free(w->tenants.shares);
-	rte_free(w->chosen);
 	rte_free(w->pending.slots);
 	rte_free(w->retry_copies);
 	rte_free(w->retry_keys.slots);

@@ -402,6 +402,21 @@ struct packet world_reply(const struct world_asked *a, const char *payload)
 		.payload = payload};
 }
 
+/* Nobody's request is in flight but those that a slot waits for. */
+static void check_in_flight(const struct kvl_worker *w)
+{
+	uint32_t waiting[WORLD_NODES] = {0};
+
+	for (uint32_t i = 0; i < w->pending.size; i++) {
+		const struct kvl_slot *s = &w->pending.slots[i];
+
+		if ((s->flags & (KVL_SLOT_ACTIVE | KVL_SLOT_QUIET)) == KVL_SLOT_ACTIVE)
+			waiting[s->node]++;
+	}
+	for (unsigned int n = 0; n < WORLD_NODES; n++)
+		assert_int_equal(kvl_pulse_in_flight(&w->pulses[n]), waiting[n]);
+}
+
 void world_check_conservation(void)
 {
 	uint64_t drops = 0, held = 0, created = 0, absorbed = 0;
@@ -415,6 +430,7 @@ void world_check_conservation(void)
 		created += world_workers[w]->counters.created;
 		held += world_workers[w]->counters.tx; /* flushed: to no port, but for a fuzzer's */
 		absorbed += world_workers[w]->counters.absorbed;
+		check_in_flight(world_workers[w]);
 	}
 	assert_int_equal(received + created, sent + absorbed + drops + held);
 }

@@ -113,5 +113,6 @@ void world_asked_fill(struct world_asked *a);
 /* The node's reply to it. */
 struct packet world_reply(const struct world_asked *a, const char *payload);
 
-/* in + created = out + absorbed + drops + held, over all workers. */
+/* in + created = out + absorbed + drops + held, over all workers; and in flight at each node is what
+ * slots wait for. */
 void world_check_conservation(void);

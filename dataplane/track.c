@@ -50,13 +50,10 @@ static void slot_start(
 	if (p->request.flags & KVL_REQ_QUIET) {
 		s->flags |= KVL_SLOT_QUIET;
 		hold = RTE_MIN(hold, QUIET_HOLD_MS);
-	} else {
-		kvl_pulse_sent(&w->pulses[p->node]);
-		if (unlikely(p->service->retries != 0)) {
-			uint32_t wait = kvl_retry_keep(w, p, node);
+	} else if (unlikely(p->service->retries != 0)) {
+		uint32_t wait = kvl_retry_keep(w, p, node);
 
-			hold = wait != 0 ? RTE_MIN(wait, hold) : hold;
-		}
+		hold = wait != 0 ? RTE_MIN(wait, hold) : hold;
 	}
 	/* + 1: the running tick is partly over, and a timeout must not come early. */
 	kvl_wheel_arm(&w->pending.wheel, p->slot, w->tick + hold + 1);
@@ -110,6 +107,16 @@ static void slots_prefetch(const struct kvl_worker *w, const struct kvl_list *li
 	}
 }
 
+/* It was in flight since its choice. */
+static void request_refuse(
+	struct kvl_worker *w, struct kvl_burst *b, struct kvl_packet *p, enum kvl_verdict why)
+{
+	if (kvl_packet_is_awaited(p))
+		kvl_pulse_left(&w->pulses[p->node]);
+	p->verdict = why;
+	kvl_list_add(&b->answers, p);
+}
+
 void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_burst *b)
 {
 	const struct kvl_root_node *nodes = kvl_root_nodes(root);
@@ -121,15 +128,13 @@ void kvl_track(struct kvl_worker *w, const struct kvl_root *root, struct kvl_bur
 		struct kvl_packet *p = list->packets[i];
 
 		if (unlikely(!link_carries(p, &nodes[p->node]))) {
-			p->verdict = KVL_REQUEST_PATH_MTU;
-			kvl_list_add(&b->answers, p);
+			request_refuse(w, b, p, KVL_REQUEST_PATH_MTU);
 			continue;
 		}
 		if (p->service->mode == KVL_MODE_NAT) {
 			p->slot = kvl_pending_take(&w->pending);
 			if (unlikely(p->slot == KVL_SLOT_NONE)) {
-				p->verdict = KVL_REQUEST_TABLE_FULL;
-				kvl_list_add(&b->answers, p);
+				request_refuse(w, b, p, KVL_REQUEST_TABLE_FULL);
 				continue;
 			}
 			slot_fill(w, p, &nodes[p->node]);

@@ -86,10 +86,16 @@ static void part_send(
 	kvl_count(&v->w->nodes[part->node].requests, 1);
 	kvl_count(&v->w->nodes[part->node].writes, part->kind == KVL_KIND_WRITE);
 	kvl_count(&v->w->nodes[part->node].bytes_out, KVL_FRAME_LEN + len);
-	kvl_pulse_sent(&v->w->pulses[part->node]);
 	kvl_count(&v->w->counters.requests, 1);
 	kvl_count(&v->w->counters.parts, 1);
 	kvl_datagram_send(v->w, d, &way, rte_cpu_to_be_16(wire.id), 0, 1, len);
+}
+
+/* It was in flight since its choice. */
+static void part_refuse(struct wave *v, struct kvl_part *part, enum kvl_verdict why)
+{
+	kvl_pulse_left(&v->w->pulses[part->node]);
+	kvl_part_fail(part, why);
 }
 
 static void part_ask(struct wave *v, uint32_t number)
@@ -99,15 +105,15 @@ static void part_ask(struct wave *v, uint32_t number)
 	uint32_t slot;
 
 	if ((int32_t)(v->m->deadline - v->w->tick) <= 0) {
-		kvl_part_fail(part, KVL_REQUEST_NO_REPLY);
+		part_refuse(v, part, KVL_REQUEST_NO_REPLY);
 		return;
 	}
 	if (!link_carries(v, part)) {
-		kvl_part_fail(part, KVL_REQUEST_PATH_MTU);
+		part_refuse(v, part, KVL_REQUEST_PATH_MTU);
 		return;
 	}
 	if (v->w->pending.free_count == 0 || !kvl_datagram_begin(v->w, &d)) {
-		kvl_part_fail(part, KVL_REQUEST_TABLE_FULL);
+		part_refuse(v, part, KVL_REQUEST_TABLE_FULL);
 		return;
 	}
 	slot = kvl_pending_take(&v->w->pending);

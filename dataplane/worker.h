@@ -43,12 +43,6 @@ struct kvl_refused {
 	uint32_t since; /* tick of the last error */
 };
 
-/* Requests of the running round that were given to a node and are not in flight yet. */
-struct kvl_chosen {
-	uint32_t round;
-	uint32_t count;
-};
-
 /* A port as a worker uses it: one receive and one transmit queue, its own. */
 struct kvl_lane {
 	uint16_t dpdk_port;
@@ -116,8 +110,6 @@ struct kvl_worker {
 	struct kvl_asked asked;
 	struct kvl_client_table clients; /* of guarded services */
 	struct kvl_tenant_state tenants;
-	struct kvl_chosen *chosen; /* by node number */
-	uint32_t round;            /* of choices: a burst's, or those of a wave of parts */
 	uint32_t turns[KVL_TURNS];
 	struct kvl_retry_params retry;
 	struct kvl_retry_copy *retry_copies; /* by slot */
