@@ -2,7 +2,6 @@
 #include "ctrl/api/http.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +15,10 @@
 #include <event2/event.h>
 #include <event2/listener.h>
 
+#include "ctrl/api/accept.h"
 #include "lib/model/endpoint.h"
 
-#define BACKLOG         16
-#define ACCEPT_PAUSE_MS 100 /* out of descriptors: the backlog keeps who comes */
+#define BACKLOG 16
 
 enum stage {
 	STAGE_HEAD,
@@ -41,8 +40,7 @@ struct client {
 };
 
 struct kvl_http {
-	struct evconnlistener *accept;
-	struct event *resume;
+	struct kvl_accept accept;
 	const struct kvl_http_page *pages;
 	void *ctx;
 	LIST_HEAD(, client) clients;
@@ -274,7 +272,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *ctx)
 
 static int add_client(struct kvl_http *http, int fd)
 {
-	struct event_base *base = evconnlistener_get_base(http->accept);
+	struct event_base *base = kvl_accept_base(&http->accept);
 	struct client *client = calloc(1, sizeof(*client));
 
 	if (client == NULL)
@@ -309,8 +307,7 @@ static void refuse_client(int fd)
 	send(fd, busy, sizeof(busy) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void on_accept(struct evconnlistener *accept, evutil_socket_t fd, struct sockaddr *sa,
-	int sa_len, void *ctx)
+static void on_taken(void *ctx, int fd, const struct sockaddr *peer)
 {
 	struct kvl_http *http = ctx;
 
@@ -319,22 +316,6 @@ static void on_accept(struct evconnlistener *accept, evutil_socket_t fd, struct 
 	http->counters.refused++;
 	refuse_client(fd);
 	close(fd);
-}
-
-static void on_accept_error(struct evconnlistener *accept, void *ctx)
-{
-	static const struct timeval pause = {.tv_usec = ACCEPT_PAUSE_MS * 1000};
-	struct kvl_http *http = ctx;
-
-	evconnlistener_disable(accept);
-	evtimer_add(http->resume, &pause);
-}
-
-static void on_resume(evutil_socket_t fd, short what, void *ctx)
-{
-	struct kvl_http *http = ctx;
-
-	evconnlistener_enable(http->accept);
 }
 
 struct kvl_http *kvl_http_new(struct event_base *base, const struct kvl_addr *address,
@@ -351,20 +332,17 @@ struct kvl_http *kvl_http_new(struct event_base *base, const struct kvl_addr *ad
 	LIST_INIT(&http->clients);
 	http->pages = pages;
 	http->ctx = ctx;
-	/* libevent writes with writev(), which has no MSG_NOSIGNAL. */
-	signal(SIGPIPE, SIG_IGN);
 	errno = ENOMEM;
-	http->resume = evtimer_new(base, on_resume, http);
-	http->accept = evconnlistener_new_bind(base, on_accept, http,
-		LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, BACKLOG, &own.sa,
-		(int)len);
-	if (http->resume == NULL || http->accept == NULL) {
-		rc = errno;
+	rc = kvl_accept_start(&http->accept,
+		evconnlistener_new_bind(base, NULL, NULL,
+			LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, BACKLOG,
+			&own.sa, (int)len),
+		on_taken, http);
+	if (rc < 0) {
 		kvl_http_free(http);
-		errno = rc;
+		errno = -rc;
 		return NULL;
 	}
-	evconnlistener_set_error_cb(http->accept, on_accept_error);
 	return http;
 }
 
@@ -374,10 +352,7 @@ void kvl_http_free(struct kvl_http *http)
 		return;
 	while (!LIST_EMPTY(&http->clients))
 		drop_client(LIST_FIRST(&http->clients));
-	if (http->accept != NULL)
-		evconnlistener_free(http->accept);
-	if (http->resume != NULL)
-		event_free(http->resume);
+	kvl_accept_stop(&http->accept);
 	free(http);
 }
 
@@ -387,7 +362,7 @@ uint16_t kvl_http_port(const struct kvl_http *http)
 	union kvl_sockaddr own;
 	socklen_t len = sizeof(own);
 
-	if (getsockname(evconnlistener_get_fd(http->accept), &own.sa, &len) == 0)
+	if (getsockname(evconnlistener_get_fd(http->accept.listener), &own.sa, &len) == 0)
 		kvl_sockaddr_read(&own.sa, &endpoint);
 	return endpoint.port;
 }
