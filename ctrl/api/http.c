@@ -18,7 +18,7 @@
 #include "ctrl/api/accept.h"
 #include "lib/model/endpoint.h"
 
-#define BACKLOG 16
+#define BACKLOG 128 /* as many may come in one turn of the loop, a flood among them */
 
 enum stage {
 	STAGE_HEAD,
@@ -32,6 +32,7 @@ struct client {
 	struct kvl_http *http;
 	struct bufferevent *bev;
 	struct event *deadline;
+	struct kvl_addr peer;
 	enum stage stage;
 	size_t whole;   /* head and body */
 	size_t dropped; /* bytes, since STAGE_REPLY */
@@ -270,7 +271,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *ctx)
 	refuse(client, 408, "");
 }
 
-static int add_client(struct kvl_http *http, int fd)
+static int add_client(struct kvl_http *http, int fd, const struct kvl_addr *peer)
 {
 	struct event_base *base = kvl_accept_base(&http->accept);
 	struct client *client = calloc(1, sizeof(*client));
@@ -283,6 +284,7 @@ static int add_client(struct kvl_http *http, int fd)
 		return -ENOMEM;
 	}
 	client->http = http;
+	client->peer = *peer;
 	LIST_INSERT_HEAD(&http->clients, client, link);
 	http->count++;
 	client->deadline = evtimer_new(base, on_deadline, client);
@@ -307,11 +309,52 @@ static void refuse_client(int fd)
 	send(fd, busy, sizeof(busy) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+static unsigned int held_by(const struct kvl_http *http, const struct kvl_addr *peer)
+{
+	unsigned int held = 0;
+
+	for (const struct client *c = LIST_FIRST(&http->clients); c != NULL; c = LIST_NEXT(c, link))
+		held += kvl_addr_eq(&c->peer, peer);
+	return held;
+}
+
+/* Of the address that would have most connections with the newcomer's: its oldest. */
+static struct client *victim_find(const struct kvl_http *http, const struct kvl_addr *newcomer)
+{
+	struct client *victim = NULL;
+	unsigned int most = 0;
+
+	/* The list is from the newest to the oldest. */
+	for (struct client *c = LIST_FIRST(&http->clients); c != NULL; c = LIST_NEXT(c, link)) {
+		unsigned int held = held_by(http, &c->peer) + kvl_addr_eq(&c->peer, newcomer);
+
+		if (held < most)
+			continue;
+		most = held;
+		victim = c;
+	}
+	return victim;
+}
+
+static void make_room(struct kvl_http *http, const struct kvl_addr *newcomer)
+{
+	struct client *victim = victim_find(http, newcomer);
+
+	http->counters.evicted++;
+	if (victim->stage <= STAGE_BODY)
+		refuse_client(bufferevent_getfd(victim->bev));
+	drop_client(victim);
+}
+
 static void on_taken(void *ctx, int fd, const struct sockaddr *peer)
 {
 	struct kvl_http *http = ctx;
+	struct kvl_endpoint from = {0};
 
-	if (http->count < KVL_HTTP_CLIENTS_MAX && add_client(http, fd) == 0)
+	kvl_sockaddr_read(peer, &from);
+	if (http->count >= KVL_HTTP_CLIENTS_MAX)
+		make_room(http, &from.address);
+	if (add_client(http, fd, &from.address) == 0)
 		return;
 	http->counters.refused++;
 	refuse_client(fd);
