@@ -2,7 +2,6 @@
 #include "ctrl/api/http.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +15,10 @@
 #include <event2/event.h>
 #include <event2/listener.h>
 
+#include "ctrl/api/accept.h"
 #include "lib/model/endpoint.h"
 
-#define BACKLOG         16
-#define ACCEPT_PAUSE_MS 100 /* out of descriptors: the backlog keeps who comes */
+#define BACKLOG 128 /* as many may come in one turn of the loop, a flood among them */
 
 enum stage {
 	STAGE_HEAD,
@@ -33,6 +32,7 @@ struct client {
 	struct kvl_http *http;
 	struct bufferevent *bev;
 	struct event *deadline;
+	struct kvl_addr peer;
 	enum stage stage;
 	size_t whole;   /* head and body */
 	size_t dropped; /* bytes, since STAGE_REPLY */
@@ -41,8 +41,7 @@ struct client {
 };
 
 struct kvl_http {
-	struct evconnlistener *accept;
-	struct event *resume;
+	struct kvl_accept accept;
 	const struct kvl_http_page *pages;
 	void *ctx;
 	LIST_HEAD(, client) clients;
@@ -272,9 +271,9 @@ static void on_deadline(evutil_socket_t fd, short what, void *ctx)
 	refuse(client, 408, "");
 }
 
-static int add_client(struct kvl_http *http, int fd)
+static int add_client(struct kvl_http *http, int fd, const struct kvl_addr *peer)
 {
-	struct event_base *base = evconnlistener_get_base(http->accept);
+	struct event_base *base = kvl_accept_base(&http->accept);
 	struct client *client = calloc(1, sizeof(*client));
 
 	if (client == NULL)
@@ -285,6 +284,7 @@ static int add_client(struct kvl_http *http, int fd)
 		return -ENOMEM;
 	}
 	client->http = http;
+	client->peer = *peer;
 	LIST_INSERT_HEAD(&http->clients, client, link);
 	http->count++;
 	client->deadline = evtimer_new(base, on_deadline, client);
@@ -309,32 +309,56 @@ static void refuse_client(int fd)
 	send(fd, busy, sizeof(busy) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void on_accept(struct evconnlistener *accept, evutil_socket_t fd, struct sockaddr *sa,
-	int sa_len, void *ctx)
+static unsigned int held_by(const struct kvl_http *http, const struct kvl_addr *peer)
+{
+	unsigned int held = 0;
+
+	for (const struct client *c = LIST_FIRST(&http->clients); c != NULL; c = LIST_NEXT(c, link))
+		held += kvl_addr_eq(&c->peer, peer);
+	return held;
+}
+
+/* Of the address that would have most connections with the newcomer's: its oldest. */
+static struct client *victim_find(const struct kvl_http *http, const struct kvl_addr *newcomer)
+{
+	struct client *victim = NULL;
+	unsigned int most = 0;
+
+	/* The list is from the newest to the oldest. */
+	for (struct client *c = LIST_FIRST(&http->clients); c != NULL; c = LIST_NEXT(c, link)) {
+		unsigned int held = held_by(http, &c->peer) + kvl_addr_eq(&c->peer, newcomer);
+
+		if (held < most)
+			continue;
+		most = held;
+		victim = c;
+	}
+	return victim;
+}
+
+static void make_room(struct kvl_http *http, const struct kvl_addr *newcomer)
+{
+	struct client *victim = victim_find(http, newcomer);
+
+	http->counters.evicted++;
+	if (victim->stage <= STAGE_BODY)
+		refuse_client(bufferevent_getfd(victim->bev));
+	drop_client(victim);
+}
+
+static void on_taken(void *ctx, int fd, const struct sockaddr *peer)
 {
 	struct kvl_http *http = ctx;
+	struct kvl_endpoint from = {0};
 
-	if (http->count < KVL_HTTP_CLIENTS_MAX && add_client(http, fd) == 0)
+	kvl_sockaddr_read(peer, &from);
+	if (http->count >= KVL_HTTP_CLIENTS_MAX)
+		make_room(http, &from.address);
+	if (add_client(http, fd, &from.address) == 0)
 		return;
 	http->counters.refused++;
 	refuse_client(fd);
 	close(fd);
-}
-
-static void on_accept_error(struct evconnlistener *accept, void *ctx)
-{
-	static const struct timeval pause = {.tv_usec = ACCEPT_PAUSE_MS * 1000};
-	struct kvl_http *http = ctx;
-
-	evconnlistener_disable(accept);
-	evtimer_add(http->resume, &pause);
-}
-
-static void on_resume(evutil_socket_t fd, short what, void *ctx)
-{
-	struct kvl_http *http = ctx;
-
-	evconnlistener_enable(http->accept);
 }
 
 struct kvl_http *kvl_http_new(struct event_base *base, const struct kvl_addr *address,
@@ -351,20 +375,17 @@ struct kvl_http *kvl_http_new(struct event_base *base, const struct kvl_addr *ad
 	LIST_INIT(&http->clients);
 	http->pages = pages;
 	http->ctx = ctx;
-	/* libevent writes with writev(), which has no MSG_NOSIGNAL. */
-	signal(SIGPIPE, SIG_IGN);
 	errno = ENOMEM;
-	http->resume = evtimer_new(base, on_resume, http);
-	http->accept = evconnlistener_new_bind(base, on_accept, http,
-		LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, BACKLOG, &own.sa,
-		(int)len);
-	if (http->resume == NULL || http->accept == NULL) {
-		rc = errno;
+	rc = kvl_accept_start(&http->accept,
+		evconnlistener_new_bind(base, NULL, NULL,
+			LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, BACKLOG,
+			&own.sa, (int)len),
+		on_taken, http);
+	if (rc < 0) {
 		kvl_http_free(http);
-		errno = rc;
+		errno = -rc;
 		return NULL;
 	}
-	evconnlistener_set_error_cb(http->accept, on_accept_error);
 	return http;
 }
 
@@ -374,10 +395,7 @@ void kvl_http_free(struct kvl_http *http)
 		return;
 	while (!LIST_EMPTY(&http->clients))
 		drop_client(LIST_FIRST(&http->clients));
-	if (http->accept != NULL)
-		evconnlistener_free(http->accept);
-	if (http->resume != NULL)
-		event_free(http->resume);
+	kvl_accept_stop(&http->accept);
 	free(http);
 }
 
@@ -387,7 +405,7 @@ uint16_t kvl_http_port(const struct kvl_http *http)
 	union kvl_sockaddr own;
 	socklen_t len = sizeof(own);
 
-	if (getsockname(evconnlistener_get_fd(http->accept), &own.sa, &len) == 0)
+	if (getsockname(evconnlistener_get_fd(http->accept.listener), &own.sa, &len) == 0)
 		kvl_sockaddr_read(&own.sa, &endpoint);
 	return endpoint.port;
 }

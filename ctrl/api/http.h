@@ -15,7 +15,10 @@
  * outside. What such a server needs of HTTP is a head (lib/wire/http.h), which is fuzzed.
  *
  * Bounds, and what happens at them:
- *   connections    KVL_HTTP_CLIENTS_MAX; one more is told 503 and closed
+ *   connections    KVL_HTTP_CLIENTS_MAX; one more takes the place of the oldest one of the address
+ *                  that has most of them, itself included. That one is closed, and told 503 if its
+ *                  request was not whole. So whoever holds connections, slow to ask or slow to take
+ *                  its answer, or opens ever more of them, is in its own way and in nobody else's.
  *   a head         KVL_HTTP_HEAD_MAX, KVL_HTTP_HEADERS_MAX: 431
  *   a body         KVL_HTTP_BODY_MAX: 413
  *   a request      KVL_HTTP_DEADLINE_MS from accept to its last byte: 408
@@ -50,7 +53,8 @@ struct kvl_http_page {
 
 struct kvl_http_counters {
 	uint64_t requests;  /* answered, refusals included */
-	uint64_t refused;   /* connections beyond the bound */
+	uint64_t evicted;   /* connections closed for others beyond the bound */
+	uint64_t refused;   /* connections for which there was no memory */
 	uint64_t timed_out; /* 408 */
 	uint64_t failed;    /* of requests: 4xx and 5xx */
 };

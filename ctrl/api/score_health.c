@@ -25,14 +25,15 @@ json_t *score_health(const struct kvl_router *r, uint16_t number, uint64_t now_m
 	const struct kvl_health *h = &n->health;
 	uint64_t probe_at = kvl_health_probe_at(h, params);
 
-	return json_pack("{s:s, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:b, s:f}",
+	return json_pack("{s:s, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:b, s:f, s:s}",
 		"state", kvl_health_name(h->state), "state_age_ms", age(h->since_ms, now_ms),
 		"failures", (int)h->failures, "successes", (int)h->successes, "low_scores",
 		(int)h->low_scores, "falls", (int)h->falls, "cooldown_left_ms",
 		left(kvl_health_cooldown_until(h, params), now_ms), "passive_age_ms",
 		age(h->passive_ms, now_ms), "alive_age_ms", age(h->alive_ms, now_ms),
 		"probe_age_ms", age(h->probe_ms, now_ms), "probing", probe_at != KVL_HEALTH_NEVER,
-		"probe_failing", n->probe_failing, "phi", kvl_phi(&n->phi, now_ms));
+		"probe_failing", n->probe_failing, "phi", kvl_phi(&n->phi, now_ms), "silence",
+		kvl_silence_name(h->silence));
 }
 
 json_t *score_windows(const struct kvl_scored_node *n)

@@ -2,7 +2,6 @@
 #include "ctrl/api/socket.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +14,8 @@
 #include <event2/event.h>
 #include <event2/listener.h>
 
+#include "ctrl/api/accept.h"
 #include "ctrl/api/listen.h"
-
-#define ACCEPT_PAUSE_MS 100 /* out of descriptors: the backlog keeps who comes */
 
 struct client {
 	LIST_ENTRY(client) link;
@@ -31,8 +29,7 @@ struct client {
 
 struct kvl_api {
 	struct kvl_api_listener listener;
-	struct evconnlistener *accept;
-	struct event *resume;
+	struct kvl_accept accept;
 	const struct kvl_api_command *commands;
 	void *ctx;
 	LIST_HEAD(, client) clients;
@@ -158,8 +155,7 @@ static void start_drain(struct client *client)
 	static const struct timeval limit = {
 		.tv_sec = KVL_API_DRAIN_MS / 1000, .tv_usec = KVL_API_DRAIN_MS % 1000 * 1000};
 
-	client->drain =
-		evtimer_new(evconnlistener_get_base(client->api->accept), on_drain_end, client);
+	client->drain = evtimer_new(kvl_accept_base(&client->api->accept), on_drain_end, client);
 	if (client->drain != NULL)
 		evtimer_add(client->drain, &limit);
 	else
@@ -272,7 +268,7 @@ static enum kvl_api_role role_of(int fd)
 static int add_client(struct kvl_api *api, int fd)
 {
 	static const struct timeval idle = {.tv_sec = KVL_API_IDLE_S};
-	struct event_base *base = evconnlistener_get_base(api->accept);
+	struct event_base *base = kvl_accept_base(&api->accept);
 	struct client *client = calloc(1, sizeof(*client));
 
 	if (client == NULL)
@@ -309,8 +305,7 @@ static void refuse_client(int fd)
 	free(line);
 }
 
-static void on_accept(struct evconnlistener *accept, evutil_socket_t fd, struct sockaddr *sa,
-	int sa_len, void *ctx)
+static void on_taken(void *ctx, int fd, const struct sockaddr *peer)
 {
 	struct kvl_api *api = ctx;
 
@@ -319,22 +314,6 @@ static void on_accept(struct evconnlistener *accept, evutil_socket_t fd, struct 
 	else if (add_client(api, fd) == 0)
 		return;
 	close(fd);
-}
-
-static void on_accept_error(struct evconnlistener *accept, void *ctx)
-{
-	static const struct timeval pause = {.tv_usec = ACCEPT_PAUSE_MS * 1000};
-	struct kvl_api *api = ctx;
-
-	evconnlistener_disable(accept);
-	evtimer_add(api->resume, &pause);
-}
-
-static void on_resume(evutil_socket_t fd, short what, void *ctx)
-{
-	struct kvl_api *api = ctx;
-
-	evconnlistener_enable(api->accept);
 }
 
 struct kvl_api *kvl_api_new(struct event_base *base, const char *path,
@@ -352,17 +331,14 @@ struct kvl_api *kvl_api_new(struct event_base *base, const char *path,
 	rc = kvl_api_listen(&api->listener, path, why, why_len);
 	if (rc < 0)
 		goto fail;
-	/* libevent writes with writev(), which has no MSG_NOSIGNAL. */
-	signal(SIGPIPE, SIG_IGN);
-	rc = -ENOMEM;
-	api->resume = evtimer_new(base, on_resume, api);
-	api->accept = evconnlistener_new(
-		base, on_accept, api, LEV_OPT_CLOSE_ON_EXEC, 0, api->listener.fd);
-	if (api->resume == NULL || api->accept == NULL) {
+	errno = ENOMEM;
+	rc = kvl_accept_start(&api->accept,
+		evconnlistener_new(base, NULL, NULL, LEV_OPT_CLOSE_ON_EXEC, 0, api->listener.fd),
+		on_taken, api);
+	if (rc < 0) {
 		snprintf(why, why_len, "%s: out of memory", path);
 		goto fail;
 	}
-	evconnlistener_set_error_cb(api->accept, on_accept_error);
 	return api;
 fail:
 	kvl_api_free(api);
@@ -376,10 +352,7 @@ void kvl_api_free(struct kvl_api *api)
 		return;
 	while (!LIST_EMPTY(&api->clients))
 		drop_client(LIST_FIRST(&api->clients));
-	if (api->accept != NULL)
-		evconnlistener_free(api->accept);
-	if (api->resume != NULL)
-		event_free(api->resume);
+	kvl_accept_stop(&api->accept);
 	kvl_api_unlisten(&api->listener);
 	free(api);
 }

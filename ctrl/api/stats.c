@@ -130,9 +130,9 @@ static json_t *http_object(const struct kvl_router *r)
 {
 	struct kvl_http_counters c = kvl_http_counters(r->http);
 
-	return json_pack("{s:I, s:I, s:I, s:I}", "requests", (json_int_t)c.requests, "failed",
-		(json_int_t)c.failed, "refused", (json_int_t)c.refused, "timed_out",
-		(json_int_t)c.timed_out);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)c.requests, "failed",
+		(json_int_t)c.failed, "evicted", (json_int_t)c.evicted, "refused",
+		(json_int_t)c.refused, "timed_out", (json_int_t)c.timed_out);
 }
 
 json_t *kvl_command_stats(void *ctx, const json_t *params, struct kvl_message_error *error)

@@ -69,13 +69,40 @@ struct kvl_placement *fleet_place(const struct fleet *f, const struct kvl_placem
 	return kvl_placement_build(params, f->members, f->count);
 }
 
-const char *fleet_owner(
-	const struct fleet *f, const struct kvl_placement *placement, uint64_t seed, unsigned int i)
+/* Id of the node that has the sample's i-th key; NULL when there is no node. */
+static const char *owner(const struct fleet_side *side, unsigned int i)
 {
 	char key[256]; /* longer than XXH3 reads at once, or gcc suspects it */
 	size_t len = (size_t)snprintf(key, sizeof(key), "sample:%u", i);
-	uint64_t hash = kvl_placement_key_hash(placement, key, len, seed);
-	uint16_t n = kvl_placement_row(placement, kvl_placement_find(placement, hash))->node[0];
+	const struct kvl_placement *p = side->placement;
+	uint64_t hash = kvl_placement_key_hash(p, key, len, side->seed);
+	uint16_t n = kvl_placement_row(p, kvl_placement_find(p, hash))->node[0];
 
-	return n == KVL_NODE_NONE ? NULL : f->members[n].id;
+	return n == KVL_NODE_NONE ? NULL : side->fleet->members[n].id;
+}
+
+static bool fleet_has(const struct fleet *f, const char *id)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (strcmp(f->members[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+struct fleet_change fleet_compare(const struct fleet_side *before, const struct fleet_side *after)
+{
+	unsigned int moved = 0, between = 0;
+
+	for (unsigned int i = 0; i < FLEET_KEYS; i++) {
+		const char *from = owner(before, i), *to = owner(after, i);
+
+		if (from == NULL || to == NULL) {
+			moved += from != to;
+		} else if (strcmp(from, to) != 0) {
+			moved++;
+			between += fleet_has(after->fleet, from) && fleet_has(before->fleet, to);
+		}
+	}
+	return (struct fleet_change){
+		.moved = (double)moved / FLEET_KEYS, .between = (double)between / FLEET_KEYS};
 }

@@ -23,7 +23,17 @@ void fleet_free(struct fleet *fleet);
 struct kvl_placement *fleet_place(
 	const struct fleet *fleet, const struct kvl_placement_params *params);
 
-/* Id of the node that has the sample's i-th key; NULL when there is no node. */
+/* What a change does to a sample of FLEET_KEYS keys: shares of them. */
 #define FLEET_KEYS 100000
-const char *fleet_owner(const struct fleet *fleet, const struct kvl_placement *placement,
-	uint64_t seed, unsigned int i);
+struct fleet_change {
+	double moved;   /* to another node, or to or from none */
+	double between; /* of these, from one that stays to one that was there */
+};
+
+struct fleet_side {
+	const struct fleet *fleet;
+	const struct kvl_placement *placement; /* of the fleet's nodes */
+	uint64_t seed;
+};
+
+struct fleet_change fleet_compare(const struct fleet_side *before, const struct fleet_side *after);

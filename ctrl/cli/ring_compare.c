@@ -45,16 +45,6 @@ static double worst_share(const struct fleet *f, const struct kvl_placement *p)
 	return worst;
 }
 
-static double keys_moved(const struct fleet *a, const struct kvl_placement *pa,
-	const struct fleet *b, const struct kvl_placement *pb, uint64_t seed)
-{
-	unsigned int moved = 0;
-
-	for (unsigned int i = 0; i < FLEET_KEYS; i++)
-		moved += strcmp(fleet_owner(a, pa, seed, i), fleet_owner(b, pb, seed, i)) != 0;
-	return (double)moved / FLEET_KEYS;
-}
-
 /* The fleet with `count` of its nodes, or one more that sorts last. */
 static double change_measure(const struct fleet *f, const struct kvl_placement *p,
 	const struct kvl_placement_params *params, bool add)
@@ -78,7 +68,9 @@ static double change_measure(const struct fleet *f, const struct kvl_placement *
 			.server = "~new"};
 	q = fleet_place(&other, params);
 	if (q != NULL)
-		moved = keys_moved(f, p, &other, q, params->seed);
+		moved = fleet_compare(&(struct fleet_side){f, p, params->seed},
+			&(struct fleet_side){&other, q, params->seed})
+				.moved;
 	free(q);
 	fleet_free(&other);
 	return moved;

@@ -16,36 +16,9 @@
 struct diff {
 	const char *service;
 	size_t nodes_before, nodes_after;
-	double moved;   /* share of the keys */
-	double between; /* moved though both nodes stay: the placement's own fault */
+	struct fleet_change keys; /* `between` is the placement's own fault */
 	const char *note;
 };
-
-static bool fleet_has(const struct fleet *f, const char *id)
-{
-	for (size_t i = 0; i < f->count; i++)
-		if (strcmp(f->members[i].id, id) == 0)
-			return true;
-	return false;
-}
-
-static void keys_compare(struct diff *d, const struct fleet *before, const struct kvl_placement *a,
-	uint64_t seed_before, const struct fleet *after, const struct kvl_placement *b,
-	uint64_t seed_after)
-{
-	for (unsigned int i = 0; i < FLEET_KEYS; i++) {
-		const char *from = fleet_owner(before, a, seed_before, i);
-		const char *to = fleet_owner(after, b, seed_after, i);
-
-		if (from == NULL || to == NULL || strcmp(from, to) == 0) {
-			d->moved += (from == NULL) != (to == NULL) ? 1.0 / FLEET_KEYS : 0;
-			continue;
-		}
-		d->moved += 1.0 / FLEET_KEYS;
-		if (fleet_has(after, from) && fleet_has(before, to))
-			d->between += 1.0 / FLEET_KEYS;
-	}
-}
 
 static struct kvl_placement_params running_params(const json_t *service)
 {
@@ -74,7 +47,8 @@ static struct diff service_diff(const json_t *service, const json_t *nodes,
 	if (a == NULL || b == NULL)
 		d.note = "cannot be compared";
 	else
-		keys_compare(&d, &before, a, params.seed, &after, b, next->placement.seed);
+		d.keys = fleet_compare(&(struct fleet_side){&before, a, params.seed},
+			&(struct fleet_side){&after, b, next->placement.seed});
 	free(a);
 	free(b);
 	fleet_free(&before);
@@ -99,7 +73,7 @@ static json_t *diff_value(const struct diff *d)
 {
 	return json_pack("{s:s, s:I, s:I, s:f, s:f, s:s?}", "service", d->service, "nodes_before",
 		(json_int_t)d->nodes_before, "nodes_after", (json_int_t)d->nodes_after, "moved",
-		d->moved, "moved_between_staying", d->between, "note", d->note);
+		d->keys.moved, "moved_between_staying", d->keys.between, "note", d->note);
 }
 
 static json_t *diffs(const json_t *services, const json_t *nodes, const struct kvl_config *config)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctrl/cli/score_node.h"
 
+#include <string.h>
+
 #include "ctrl/cli/table.h"
 #include "ctrl/cli/value.h"
 
@@ -11,6 +13,15 @@ static const char *ago(const json_t *object, const char *name, char buf[VALUE_BU
 		return "never";
 	snprintf(buf, VALUE_BUF, "%.1fs ago", value_number(object, name) / 1000);
 	return buf;
+}
+
+static const char *silence_words(const json_t *h)
+{
+	const char *silence = value_text(h, "silence");
+
+	if (strcmp(silence, "doubted") == 0)
+		return " (they have stopped: it is being probed)";
+	return strcmp(silence, "settled") == 0 ? " (they have stopped, and it answers)" : "";
 }
 
 static void print_health(FILE *out, const json_t *n)
@@ -26,10 +37,11 @@ static void print_health(FILE *out, const json_t *n)
 	if (json_is_number(json_object_get(h, "cooldown_left_ms")))
 		fprintf(out, "cooldown for another %.1fs\n",
 			value_number(h, "cooldown_left_ms") / 1000);
-	fprintf(out, "last traffic %s, last sign of life %s, last probe %s%s%s, last report %s\n",
+	fprintf(out, "last traffic %s, last sign of life %s, last probe %s%s%s, last report %s%s\n",
 		ago(h, "passive_age_ms", a), ago(h, "alive_age_ms", b), ago(h, "probe_age_ms", c),
 		value_flag(h, "probe_failing") ? " (failed)" : "",
-		value_flag(h, "probing") ? ", more to come" : "", ago(n, "report_age_ms", d));
+		value_flag(h, "probing") ? ", more to come" : "", ago(n, "report_age_ms", d),
+		silence_words(h));
 }
 
 static void print_classes(FILE *out, const json_t *n)

@@ -30,6 +30,8 @@ static const char *state_words(const struct kvl_health *h)
 
 	if (h->state == KVL_HEALTH_SUSPECT && h->failures < KVL_HEALTH_SUSPECT_AFTER)
 		return "suspect: its reports have stopped";
+	if (h->state == KVL_HEALTH_HEALTHY && h->silence == KVL_SILENCE_SETTLED)
+		return "healthy: it answers, though its reports have stopped";
 	return words[h->state];
 }
 

@@ -11,6 +11,7 @@
 #define KVL_FRESH_KEYS_MS     30000
 #define KVL_FRESH_TOPOLOGY_MS 60000
 #define KVL_FRESH_LOAD_MS     5000
+#define KVL_FRESH_LOAD_FORGET 12   /* times as long: stale load is used no more; 60 s */
 #define KVL_FRESH_CALM_FACTOR 2    /* at low traffic, this much longer is tolerated */
 #define KVL_FRESH_CALM_RPS    1000 /* "low": requests a second to the whole service */
 
@@ -22,6 +23,13 @@ static inline uint32_t kvl_fresh_load_ms(uint32_t report_interval_ms)
 	if (limit > UINT32_MAX)
 		limit = UINT32_MAX;
 	return limit > KVL_FRESH_LOAD_MS ? (uint32_t)limit : KVL_FRESH_LOAD_MS;
+}
+
+/* Older than this they count as unknown, which is neutral: what a node's CPU was at minutes ago
+ * must not weigh on it for as long as its agent is away. */
+static inline uint64_t kvl_fresh_load_forget_ms(uint32_t report_interval_ms)
+{
+	return (uint64_t)KVL_FRESH_LOAD_FORGET * kvl_fresh_load_ms(report_interval_ms);
 }
 
 /* Whether a figure of that time is stale; never seen (0) is. A time ahead of now is fresh. */

@@ -47,13 +47,21 @@ static bool judge_run(struct kvl_health *h, const struct kvl_health_params *para
 		return false;
 	if (h->failures >= KVL_HEALTH_SUSPECT_AFTER)
 		return enter(h, KVL_HEALTH_SUSPECT, now_ms);
-	return enter(h, KVL_HEALTH_HEALTHY, now_ms);
+	return false; /* one failure clears nobody of suspicion */
+}
+
+/* It lives: whatever its agent's silence is about, it is not that. */
+static void note_life(struct kvl_health *h, uint64_t now_ms)
+{
+	h->alive_ms = now_ms;
+	if (h->silence == KVL_SILENCE_DOUBTED)
+		h->silence = KVL_SILENCE_SETTLED;
 }
 
 static bool succeed(struct kvl_health *h, uint64_t times, uint64_t now_ms)
 {
 	h->failures = 0;
-	h->alive_ms = now_ms;
+	note_life(h, now_ms);
 	switch (h->state) {
 	case KVL_HEALTH_SUSPECT:
 		return enter(h, KVL_HEALTH_HEALTHY, now_ms);
@@ -101,9 +109,11 @@ bool kvl_health_passive(struct kvl_health *h, const struct kvl_health_params *pa
 		return replies > 0 && succeed(h, replies, now_ms);
 	if (replies > 0) {
 		/* Held one short: see the header. */
-		h->alive_ms = now_ms;
+		note_life(h, now_ms);
 		h->failures =
 			consecutive_timeouts < limit ? (uint32_t)consecutive_timeouts : limit - 1;
+		if (h->state == KVL_HEALTH_SUSPECT && h->failures < KVL_HEALTH_SUSPECT_AFTER)
+			return enter(h, KVL_HEALTH_HEALTHY, now_ms);
 		return judge_run(h, params, now_ms);
 	}
 	/* The workers' run may have begun before a probe's success, or after a probe's failure. */
@@ -123,7 +133,7 @@ bool kvl_health_probe(
 {
 	if (ok && h->state == KVL_HEALTH_DOWN) {
 		h->failures = 0;
-		h->alive_ms = now_ms;
+		note_life(h, now_ms);
 		return now_ms >= kvl_health_cooldown_until(h, params)
 		       && enter(h, KVL_HEALTH_HALF_OPEN, now_ms);
 	}
@@ -136,7 +146,11 @@ bool kvl_health_probe(
 bool kvl_health_phi(
 	struct kvl_health *h, const struct kvl_health_params *params, double phi, uint64_t now_ms)
 {
-	if (phi <= KVL_PHI_DOWN || !kvl_health_eligible(h))
+	if (phi <= KVL_PHI_DOWN)
+		h->silence = KVL_SILENCE_NONE;
+	else if (h->silence == KVL_SILENCE_NONE)
+		h->silence = KVL_SILENCE_DOUBTED;
+	if (h->silence != KVL_SILENCE_DOUBTED || !kvl_health_eligible(h))
 		return false;
 	if (h->state == KVL_HEALTH_HEALTHY)
 		return h->anomaly_ms + KVL_HEALTH_OBSERVE_MS < now_ms

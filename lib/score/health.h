@@ -23,8 +23,10 @@
  *
  * Precedence of the inputs:
  *   1. Runs of failures (timeouts, failed probes) take a node out whatever its scores or reports say.
- *   2. A sign of life (reply, answered probe) within KVL_HEALTH_ALIVE_MS outranks missing reports:
- *      the agent is dead then, not the node. It is suspected, so probed, and stays in.
+ *   2. A sign of life (reply, answered probe) outranks missing reports: the agent is dead then, not
+ *      the node. It is suspected, so probed, and stays in. The answer settles that silence for good:
+ *      until the agent is heard again it says nothing more of the node, which is judged as one
+ *      without an agent is. Its reports are stale, which is another matter (fresh.h).
  *   3. Missing reports (phi) take it out when KVL_HEALTH_ALIVE_MS of suspicion, and so of probes,
  *      brought no sign of life either. An idle node, which nobody asks, is alive all the same.
  *   4. Low scores cool it down, from HEALTHY, SUSPECT or HALF_OPEN only; slowness by itself does
@@ -59,6 +61,14 @@ enum kvl_health_state {
 	KVL_HEALTH_STATES,
 };
 
+/* What the node's agent, if it has one, is keeping quiet about. */
+enum kvl_silence {
+	KVL_SILENCE_NONE,    /* its reports come, or none ever came */
+	KVL_SILENCE_DOUBTED, /* they have stopped (phi), and the node has shown no life since */
+	KVL_SILENCE_SETTLED, /* they have stopped, and the node lives: the agent's trouble, not its own */
+	KVL_SILENCES,
+};
+
 /* Times in milliseconds. One per service policy; borrowed by the nodes, may change at any time. */
 struct kvl_health_params {
 	uint32_t timeouts_to_down; /* failures in a row; less than 2 is taken as 2 (SPEC 6.6) */
@@ -75,6 +85,7 @@ struct kvl_health_params {
 
 struct kvl_health {
 	enum kvl_health_state state;
+	enum kvl_silence silence;
 	uint32_t failures;             /* in a row */
 	uint32_t successes;            /* since HALF_OPEN began */
 	uint32_t low_scores;           /* in a row */
@@ -107,7 +118,8 @@ void kvl_health_probe_sent(struct kvl_health *h, uint64_t now_ms);
 bool kvl_health_probe(
 	struct kvl_health *h, const struct kvl_health_params *params, bool ok, uint64_t now_ms);
 
-/* phi of the node's reports (phi.h), at any time. Returns true when the state changed. */
+/* phi of the node's reports (phi.h), each tick: once it has fallen, the next silence is a new one.
+ * Returns true when the state changed. */
 bool kvl_health_phi(
 	struct kvl_health *h, const struct kvl_health_params *params, double phi, uint64_t now_ms);
 
@@ -146,3 +158,5 @@ static inline bool kvl_health_eligible(const struct kvl_health *h)
 
 /* "healthy", "suspect", "down", "half_open", "cooldown": in the control socket's answers. */
 const char *kvl_health_name(enum kvl_health_state state);
+
+const char *kvl_silence_name(enum kvl_silence silence); /* "none", "doubted", "settled" */

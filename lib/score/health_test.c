@@ -90,6 +90,9 @@ static void test_a_reply_between_starts_anew(void **state)
 	assert_int_equal(h.state, KVL_HEALTH_HEALTHY);
 	timeouts(2, 2);
 	assert_int_equal(h.state, KVL_HEALTH_SUSPECT);
+	/* The same when the interval ended with a timeout: of a run it is the first. */
+	assert_true(kvl_health_passive(&h, &params, 10, 1, 1, now += 100));
+	assert_int_equal(h.state, KVL_HEALTH_HEALTHY);
 }
 
 /* 10,000 replies and a run of five timeouts among 1,000 in the same interval: lossy, alive. */
@@ -303,11 +306,12 @@ static void test_phi_and_signs_of_life(void **state)
 	assert_true(kvl_health_phi(&h, &params, 9, now)); /* its agent is gone: probe */
 	assert_int_equal(h.state, KVL_HEALTH_SUSPECT);
 	replies(1);
-	/* Not suspected for ever for that: no more than once in an observation. */
-	assert_false(kvl_health_phi(&h, &params, 9, now += 100));
+	/* Settled: not suspected for that again. */
+	assert_false(kvl_health_phi(&h, &params, 300, now += 100));
+	assert_false(kvl_health_phi(&h, &params, 300, now += KVL_HEALTH_OBSERVE_MS + 1));
 	assert_int_equal(h.state, KVL_HEALTH_HEALTHY);
 	/* No sign of life, but nobody has asked for one: probes first. */
-	now += KVL_HEALTH_OBSERVE_MS + 1;
+	assert_false(kvl_health_phi(&h, &params, 1, now += 1));
 	assert_true(kvl_health_phi(&h, &params, 9, now));
 	assert_int_equal(h.state, KVL_HEALTH_SUSPECT);
 	assert_true(kvl_health_probe_at(&h, &params) <= now);
@@ -321,24 +325,101 @@ static void test_phi_and_signs_of_life(void **state)
 }
 
 /* Five minutes without its agent and nearly without traffic, which puts off the routine probes:
- * those that suspicion asks for find the node alive each time. */
+ * the first that suspicion asks for finds the node alive, and that is that. */
 static void test_idle_node_outlives_its_agent(void **state)
 {
 	uint64_t asked = 0;
+	unsigned int suspected = 0;
 
+	now += KVL_HEALTH_OBSERVE_MS + 1;
 	for (uint64_t end = now + 300000; now < end; now += 200) {
 		if (now - asked > 20000) {
 			asked = now;
 			replies(1);
 		}
-		kvl_health_phi(&h, &params, 9, now);
+		suspected += kvl_health_phi(&h, &params, 9, now);
 		assert_true(kvl_health_eligible(&h));
 		if (kvl_health_probe_at(&h, &params) > now)
 			continue;
 		kvl_health_probe_sent(&h, now);
 		probe(true);
 	}
+	assert_int_equal(suspected, 1);
 	assert_int_equal(h.falls, 0);
+	assert_int_equal(h.silence, KVL_SILENCE_SETTLED);
+	assert_false(kvl_health_observed(&h, now));
+}
+
+static void fall_silent(void)
+{
+	now += KVL_HEALTH_OBSERVE_MS + 1;
+	assert_true(kvl_health_phi(&h, &params, 9, now));
+	assert_int_equal(h.state, KVL_HEALTH_SUSPECT);
+}
+
+/* An agent that is heard and falls silent again says something new. */
+static void test_each_silence_is_suspected_once(void **state)
+{
+	for (int i = 0; i < 5; i++) {
+		fall_silent();
+		if (i % 2)
+			assert_true(probe(true));
+		else
+			assert_true(replies(1));
+		for (int minute = 0; minute < 10; minute++)
+			assert_false(kvl_health_phi(&h, &params, 300, now += 60000));
+		assert_false(kvl_health_phi(&h, &params, 0, now += 100));
+		assert_int_equal(h.silence, KVL_SILENCE_NONE);
+	}
+}
+
+/* A lossy node's replies show life, though it stays suspect for its run of failures. */
+static void test_lossy_replies_settle_silence(void **state)
+{
+	fall_silent();
+	kvl_health_passive(&h, &params, 100, 5, 5, now += 100);
+	assert_int_equal(h.state, KVL_HEALTH_SUSPECT);
+	assert_int_equal(h.silence, KVL_SILENCE_SETTLED);
+	assert_false(kvl_health_phi(&h, &params, 300, now += 60000));
+	assert_true(probe(true));
+	assert_int_equal(h.state, KVL_HEALTH_HEALTHY);
+}
+
+/* Precedence 1: a settled silence covers nothing up. */
+static void test_failures_count_during_settled_silence(void **state)
+{
+	fall_silent();
+	replies(1);
+	kvl_health_phi(&h, &params, 300, now += 60000);
+	assert_false(probe(false));
+	assert_true(probe(false));
+	assert_int_equal(h.state, KVL_HEALTH_SUSPECT);
+	assert_true(probe(false));
+	assert_int_equal(h.state, KVL_HEALTH_DOWN);
+	/* And back it comes without its agent, trusted as before. */
+	cool_off();
+	probe(true);
+	replies(KVL_HEALTH_RECOVER);
+	assert_int_equal(h.state, KVL_HEALTH_HEALTHY);
+	assert_false(kvl_health_phi(&h, &params, 300, now += 60000));
+}
+
+/* Node and agent gone at once: the probes fail, and it is out after three of them. */
+static void test_silence_and_failing_probes(void **state)
+{
+	fall_silent();
+	assert_false(probe(false));
+	assert_false(kvl_health_phi(&h, &params, 20, now));
+	assert_false(probe(false)); /* the second makes it suspect, which it is */
+	assert_true(probe(false));
+	assert_int_equal(h.state, KVL_HEALTH_DOWN);
+	assert_int_equal(h.silence, KVL_SILENCE_DOUBTED);
+	/* An answered probe brings it back, and settles the silence too. */
+	cool_off();
+	assert_true(probe(true));
+	assert_int_equal(h.silence, KVL_SILENCE_SETTLED);
+	assert_false(kvl_health_phi(&h, &params, 300, now += 60000));
+	assert_int_equal(h.state, KVL_HEALTH_HALF_OPEN);
 }
 
 static void test_ramp(void **state)
@@ -476,6 +557,10 @@ int main(void)
 		TEST(test_failures_outrank_scores),
 		TEST(test_phi_and_signs_of_life),
 		TEST(test_idle_node_outlives_its_agent),
+		TEST(test_each_silence_is_suspected_once),
+		TEST(test_lossy_replies_settle_silence),
+		TEST(test_failures_count_during_settled_silence),
+		TEST(test_silence_and_failing_probes),
 		TEST(test_ramp),
 		TEST(test_observation),
 		TEST(test_flapping_is_bounded),

@@ -65,3 +65,14 @@ const char *kvl_health_name(enum kvl_health_state state)
 
 	return state < KVL_HEALTH_STATES ? names[state] : "unknown";
 }
+
+const char *kvl_silence_name(enum kvl_silence silence)
+{
+	static const char *const names[KVL_SILENCES] = {
+		[KVL_SILENCE_NONE] = "none",
+		[KVL_SILENCE_DOUBTED] = "doubted",
+		[KVL_SILENCE_SETTLED] = "settled",
+	};
+
+	return silence < KVL_SILENCES ? names[silence] : "unknown";
+}

@@ -18,7 +18,8 @@ static uint32_t flags_of(const struct kvl_scored_node *n, bool stale, uint64_t n
 
 	if (stale)
 		flags |= KVL_FACT_STALE;
-	if (kvl_phi(&n->phi, now_ms) > KVL_PHI_DOWN && !kvl_health_eligible(&n->health))
+	/* An agent that fell silent before its node did tells nothing of it. */
+	if (n->health.silence == KVL_SILENCE_DOUBTED && !kvl_health_eligible(&n->health))
 		flags |= KVL_FACT_DEAD;
 	if (n->probe_failing)
 		flags |= KVL_FACT_PROBE_FAILING;
@@ -33,11 +34,27 @@ static uint32_t flags_of(const struct kvl_scored_node *n, bool stale, uint64_t n
 	return flags;
 }
 
+/*
+ * What was reported too long ago to mean anything now. Stay: what the node is made of, and what may
+ * not be asked of it (read-only, recovering), where the safe side is to believe it until it is
+ * taken back.
+ */
+static void report_expire(struct kvl_scored_node *n)
+{
+	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++)
+		n->windows[m].count = n->windows[m].next = 0;
+	n->report_flags &= ~(uint32_t)(KVL_FACT_COMPACTING | KVL_FACT_REPAIRING);
+}
+
 static void facts_gather(struct kvl_scorer *s, struct kvl_scored_node *n, uint64_t now_ms)
 {
 	uint64_t limit = kvl_fresh_limit(kvl_fresh_load_ms(s->params.report_interval_ms), s->rate);
 	bool stale = n->report_ms != 0 && kvl_fresh_stale(n->report_ms, limit, now_ms);
 
+	if (stale
+		&& kvl_fresh_stale(n->report_ms,
+			kvl_fresh_load_forget_ms(s->params.report_interval_ms), now_ms))
+		report_expire(n);
 	n->facts = (struct kvl_facts){
 		.capacity_free = value(n, KVL_METRIC_CAPACITY_FREE),
 		.cpu = value(n, KVL_METRIC_CPU),

@@ -239,6 +239,84 @@ static void test_a_report_counts(void **state)
 	assert_true(kvl_scorer_node(s, 0)->facts.flags & KVL_FACT_STALE);
 }
 
+static void report(uint16_t node, double cpu, uint32_t flags)
+{
+	struct kvl_report_figures figures = {.time_ms = now, .flags = flags};
+
+	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++)
+		figures.value[m] = KVL_UNKNOWN;
+	figures.value[KVL_METRIC_CPU] = cpu;
+	assert_int_equal(kvl_scorer_report(s, node, &figures, now), 0);
+}
+
+static bool knows(uint16_t node, enum kvl_term term)
+{
+	return kvl_scorer_node(s, node)->breakdown[0].known & 1u << term;
+}
+
+/* How often it becomes suspect in that time. */
+static unsigned int suspicions(uint16_t node, uint32_t ms)
+{
+	const struct kvl_health *h = &kvl_scorer_node(s, node)->health;
+	unsigned int times = 0;
+
+	for (uint64_t end = now + ms; now < end;) {
+		bool before = h->state == KVL_HEALTH_SUSPECT;
+
+		pass(TICK);
+		times += !before && h->state == KVL_HEALTH_SUSPECT;
+	}
+	return times;
+}
+
+/* An agent's silence is suspected once, then settled by the node's replies: observation ends, and so
+ * do figures of long ago. One that was never heard is as before. */
+static void test_a_silent_agent(void **state)
+{
+	struct kvl_scored_node *n = kvl_scorer_node(s, 0);
+
+	for (int i = 0; i < 2; i++) {
+		report(0, 0.95, KVL_FACT_COMPACTING | KVL_FACT_READ_ONLY);
+		assert_int_equal(suspicions(0, 9000), 1);
+		assert_int_equal(n->health.silence, KVL_SILENCE_SETTLED);
+		assert_true(n->facts.flags & KVL_FACT_STALE);
+		assert_true(knows(0, KVL_TERM_OBSERVATION));
+		assert_int_equal(suspicions(0, 45000), 0);
+		/* Stale, and used still; but it is the report that counts, not the silence. */
+		assert_false(knows(0, KVL_TERM_OBSERVATION));
+		assert_true(knows(0, KVL_TERM_CPU) && knows(0, KVL_TERM_COMPACTING));
+		assert_int_equal(suspicions(0, 300000), 0);
+		assert_false(knows(0, KVL_TERM_CPU) || knows(0, KVL_TERM_COMPACTING));
+		assert_int_equal(weights[0], weights[1]);
+		assert_true(n->facts.flags & KVL_FACT_STALE);
+		assert_true(n->facts.flags & KVL_FACT_READ_ONLY);
+	}
+	report(0, 0.5, 0);
+	pass(1000);
+	assert_false(n->facts.flags & (KVL_FACT_STALE | KVL_FACT_READ_ONLY));
+	assert_true(fabs(n->facts.cpu - 0.5) < 1e-6);
+	assert_int_equal(kvl_scorer_node(s, 1)->health.since_ms, 1000);
+}
+
+/* Its probes and requests fail when the agent is long gone: out as ever, and not for the silence. */
+static void test_death_after_a_silent_agent(void **state)
+{
+	report(0, 0.1, 0);
+	pass(30000);
+	behaves[0] = (struct behaviour){.timeouts = 2};
+	pass(200);
+	assert_int_equal(weights[0], 0);
+	assert_int_equal(kvl_scorer_node(s, 0)->reason[0], KVL_FILTER_DOWN);
+	assert_false(knows(0, KVL_TERM_HEARTBEAT));
+	/* Both at once: the silence says so too. */
+	report(1, 0.1, 0);
+	pass(1000);
+	behaves[1] = (struct behaviour){.timeouts = 2};
+	pass(10000);
+	assert_int_equal(weights[1], 0);
+	assert_true(knows(1, KVL_TERM_HEARTBEAT));
+}
+
 static void test_the_callers_reasons(void **state)
 {
 	kvl_scorer_node(s, 0)->draining = true;
@@ -413,6 +491,8 @@ int main(void)
 		TEST(test_last_usable_stays),
 		TEST(test_a_report_counts),
 		TEST(test_reports_from_an_earlier_time),
+		TEST(test_a_silent_agent),
+		TEST(test_death_after_a_silent_agent),
 		TEST(test_the_callers_reasons),
 		TEST(test_self_check),
 		TEST(test_self_check_rests),

@@ -119,6 +119,39 @@ for i in range(200):
 PY
 check "rubbish does not bring it down" test "$(get /healthz)" = 200
 
+# A neighbour that holds more connections than there may be, asks byte by byte, and opens new ones for
+# those that are closed.
+http() { ctl stats --json | field "r['http']['$1']"; }
+http_passes() { [ "$(http "$1")" -gt "$2" ]; }
+check "nobody had to give way so far" test "$(http evicted)" = 0
+cat >"$RUN/slow.py" <<'PY'
+import itertools, socket
+held = []
+for turn in itertools.count():
+    while len(held) < 60:
+        held.append(socket.create_connection(("10.2.0.254", 8080), 5))
+        held[-1].settimeout(0.001)
+    for s in list(held):
+        try:
+            s.send(b"GET /healthz HTTP/1.1\r\nX: y"[turn:turn + 1] or b"y")
+            if s.recv(1000) == b"":
+                raise ConnectionError
+        except TimeoutError:
+            pass
+        except OSError:
+            held.remove(s)
+            s.close()
+PY
+start slow n2 python3 "$RUN/slow.py"
+check "its own connections give way" wait_until 10 http_passes evicted 100
+quick() { [ "$(get "$1" -m 1)" = 200 ]; }
+for i in 1 2 3 4 5; do
+	check "meanwhile others are answered at once ($i)" quick /healthz
+done
+check "a scrape, too" quick /metrics
+check "while it goes on" wait_until 5 http_passes evicted "$(http evicted)"
+stop slow
+
 # Decisions.
 check "a key's decision" test "$(get '/v1/route?key=user%3A42&service=cache')" = 200
 check "has the names of SPEC 11.2" test \

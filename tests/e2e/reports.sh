@@ -92,20 +92,63 @@ PY
 stop recorded
 check "a replayed report is counted and ignored" wait_until 10 reports_pass replayed 10
 
-# Silence of an agent is not its node's: memcached answers, so the node stays in.
-load_start() { start load client "$KVLOAD" -p -f -t 12 -r 500 -k 300 $VIP 11211; }
-load_start
+# Silence of an agent is not its node's: memcached answers, so the node stays in. It is suspected, once,
+# and under observation for that until it has answered; from then on only its reports are stale.
+silence_is() { [ "$(of "$1" 'n["health"]["silence"]')" = "$2" ]; }
+suspected() { grep -c "node n$1: suspect: its reports have stopped" "$LOG" || true; }
+suspected_is() { [ "$(suspected "$1")" = "$2" ]; }
+unobserved() { [ "$(of "$1" '(n["state"], n["observed"], "observation" in n["read"]["terms"])')" = "('healthy', False, False)" ]; }
+stale() { [ "$(of "$1" 'n["facts"]["stale"]')" = True ]; }
+fresh() { [ "$(of "$1" 'n["facts"]["stale"]')" = False ]; }
+start load client "$KVLOAD" -p -f -t 26 -r 500 -k 300 $VIP 11211
+check "nobody was suspected for reports that come" suspected_is 6 0
 stop agent6
-stale() { [ "$(of 6 'n["facts"]["stale"]')" = True ]; }
-check "a silent agent's report goes stale" wait_until 20 stale
+check "a silent agent's node is suspected" wait_until 10 suspected_is 6 1
+check "which its answers settle" wait_until 5 silence_is 6 settled
+check "its score is its own again" wait_until 10 unobserved 6
+check "a silent agent's report goes stale" wait_until 20 stale 6
 check "its node stays in, since it answers" eligible_is 6
+key() { # I: one whose candidates include the node
+	for k in $(seq 100); do
+		if ctl route "key$k" --service cache --json | field '[c["id"] for c in r["candidates"]]' | grep -q "'n$1'"; then
+			echo "key$k"
+			return
+		fi
+	done
+}
+KEY=$(key 6)
+check "route marks it" test "$(ctl route "$KEY" --service cache --json |
+	field '[c["stale"] for c in r["candidates"] if c["id"] == "n6"]')" = "[True]"
+check "scores, too" test "$(ctl scores --node n6 | grep -c 'they have stopped, and it answers')" = 1
+# Longer than observation lasts, the silence changes nothing more.
+end=$((SECONDS + 7))
+while [ $SECONDS -lt $end ]; do
+	unobserved 6 || fail "the node is under observation again"
+done
+check "and it was suspected once" suspected_is 6 1
+agent agent6 6 --key "7:$RUN/secret"
+check "the agent is heard again" wait_until 10 fresh 6
+check "and its silence forgotten" silence_is 6 none
+stop agent6
+check "silent again it is suspected again" wait_until 10 suspected_is 6 2
+check "and settled again" wait_until 10 silence_is 6 settled
 wait "${PIDS[load]}" && unset "PIDS[load]"
 check "nothing was lost" test "$(field '(r["sent"] - r["answered"], r["wrong"], r["errors"])' <"$RUN/load.log")" = "(0, 0, 0)"
 
 # Nor when nobody asks the node anything more, so that it shows no life: probes find out.
 stop agent5
-stale5() { [ "$(of 5 'n["facts"]["stale"]')" = True ]; }
-check "an idle node's agent falls silent" wait_until 20 stale5
+check "an idle node's agent falls silent" wait_until 20 stale 5
 check "its node never left" test "$(grep -c 'node n5: down' "$LOG")" = 0
+check "a probe has settled it" unobserved 5
+check "once" suspected_is 5 1
+# What is no silence counts as ever, for a node whose agent has long been gone: it is probed when its
+# traffic fails it.
+start load2 client "$KVLOAD" -p -f -t 6 -r 500 -k 300 $VIP 11211
+kill -STOP "${PIDS[n5]}"
+check "a node that hangs later is taken out" wait_until 5 state_is n5 down
+kill -CONT "${PIDS[n5]}"
+check "and comes back without its agent" wait_until 30 state_is n5 healthy
+wait "${PIDS[load2]}" && unset "PIDS[load2]"
+check "nor was it suspected for the old silence" suspected_is 5 1
 ctl scores
 check "in = out + drops + held" conserved
