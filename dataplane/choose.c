@@ -3,8 +3,6 @@
 #include "lib/score/pick.h"
 #include "lib/score/weights.h"
 
-#define HOT_IN_FLIGHT 2 /* p2c: of this core; more at one node is hot */
-
 /* By the service's rule (SPEC 5). The default first: it costs most. */
 static inline __attribute__((always_inline)) struct kvl_draw read_draw(struct kvl_worker *w,
 	const struct kvl_root *root, const struct kvl_packet *p, unsigned int n)
@@ -16,7 +14,7 @@ static inline __attribute__((always_inline)) struct kvl_draw read_draw(struct kv
 		return kvl_draw_least(p->row, kvl_root_handicaps(root, 0), n, kvl_random(w),
 			w->pulses, service->explore);
 	if (service->choice == KVL_CHOOSE_P2C)
-		return kvl_draw_p2c(p->row, weights, n, kvl_random(w), w->pulses, HOT_IN_FLIGHT);
+		return kvl_draw_p2c(p->row, weights, n, kvl_random(w), w->pulses, KVL_PICK_HOT);
 	if (service->choice == KVL_CHOOSE_BEST)
 		return kvl_draw_best(p->row, weights, n);
 	return kvl_draw_weighted(p->row, weights, n, kvl_random(w) >> 32);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctrl/api/draw_now.h"
 #include "ctrl/api/explain.h"
 #include "ctrl/api/format.h"
 #include "ctrl/api/route_terms.h"
@@ -22,7 +23,7 @@ struct decision {
 	uint32_t replication;
 	uint32_t drawn; /* a read is drawn among so many */
 	bool in_spite;  /* all speak against themselves: taken in spite of that */
-	uint32_t sum;   /* weights of the candidates that a read is drawn among */
+	struct draw_now now;
 };
 
 /* The topology may be newer than the root, until that is published; then what is new is out. */
@@ -84,20 +85,25 @@ static int choice_place(const struct decision *d, unsigned int length)
 
 	for (unsigned int i = 0; i < length; i++)
 		if (candidate_is_drawn(d, i)
-			&& (best < 0 || weight_of(d, i) > weight_of(d, (unsigned int)best)))
+			&& (best < 0 || d->now.probability[i] > d->now.probability[best]))
 			best = (int)i;
 	return best;
 }
 
-/* `best` draws nothing: its choice has it all. The others as the weights alone have it, without what
- * each worker knows besides. */
-static double probability_of(const struct decision *d, unsigned int place)
+static uint32_t explore_of(const struct decision *d)
 {
-	if (!candidate_is_drawn(d, place))
-		return 0;
-	if (d->terms.choice == KVL_CHOOSE_BEST)
-		return (int)place == choice_place(d, row_length(d->row));
-	return (double)weight_of(d, place) / d->sum;
+	const struct kvl_root_service *s = kvl_root_service_numbered(d->root, d->service->number);
+
+	return s == NULL ? 0 : s->explore;
+}
+
+static void decision_draw(struct decision *d, unsigned int length)
+{
+	uint16_t weights[KVL_ROW_MAX] = {0};
+
+	for (unsigned int i = 0; i < length; i++)
+		weights[i] = candidate_is_in(d, i) ? weight_of(d, i) : 0;
+	draw_now(d->router, d->row, weights, d->drawn, d->terms.choice, explore_of(d), &d->now);
 }
 
 static json_t *candidate_object(const struct decision *d, unsigned int place)
@@ -113,9 +119,12 @@ static json_t *candidate_object(const struct decision *d, unsigned int place)
 			kvl_json_text(reason_of(d, place)), "state",
 			scored == NULL ? "unused" : kvl_health_name(scored->health.state), "score",
 			scored == NULL ? 0.0 : scored->breakdown[0].score, "weight",
-			(int)weight_of(d, place), "probability", probability_of(d, place), "terms",
+			(int)weight_of(d, place), "probability", d->now.probability[place], "terms",
 			scored == NULL ? json_object() : kvl_json_terms(&scored->breakdown[0]),
 			"stale", scored != NULL && (scored->facts.flags & KVL_FACT_STALE) != 0));
+	json_object_update_new(
+		object, json_pack("{s:i, s:f}", "in_flight", (int)d->now.in_flight[place],
+				"latency_us", d->now.latency_us[place]));
 	return object;
 }
 
@@ -142,9 +151,7 @@ static json_t *decision_object(struct decision *d)
 	int choice;
 
 	d->in_spite = !any_is_in(d, length);
-	for (unsigned int i = 0; i < length; i++)
-		if (candidate_is_drawn(d, i))
-			d->sum += weight_of(d, i);
+	decision_draw(d, length);
 	for (unsigned int i = 0; i < length; i++) {
 		if (i < d->replication)
 			json_array_append_new(

@@ -7,7 +7,8 @@
 static void print_candidates(FILE *out, const json_t *list)
 {
 	static const char *const columns[] = {"CANDIDATE", "HOST", "ZONE", "PREFERRED", "IN",
-		"STATE", ">SCORE", ">WEIGHT", ">PROBABILITY", "REPORT", "TERMS", "REASON"};
+		"STATE", ">SCORE", ">WEIGHT", ">IN FLIGHT", ">LATENCY", ">PROBABILITY", "REPORT",
+		"TERMS", "REASON"};
 	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
 	char buf[VALUE_BUF], terms[VALUE_TERMS];
 	const json_t *c;
@@ -23,6 +24,8 @@ static void print_candidates(FILE *out, const json_t *list)
 		table_cell(t, "%s", value_text(c, "state"));
 		table_cell(t, "%.1f", 100 * value_number(c, "score"));
 		table_cell(t, "%lld", value_int(c, "weight"));
+		table_cell(t, "%lld", value_int(c, "in_flight"));
+		table_cell(t, "%s", value_latency(value_number(c, "latency_us"), buf));
 		table_cell(t, "%s", value_percent(value_number(c, "probability"), buf));
 		table_cell(t, "%s", value_flag(c, "stale") ? "stale" : "");
 		table_cell(t, "%s", value_terms(json_object_get(c, "terms"), terms));
@@ -144,7 +147,10 @@ const struct cli_command cli_command_route = {
 	.help = "Prints the key's hash, its token and the candidates in order: first the "
 		"preference "
 		"list, then the nodes that stand in for those that are out (IN: no), with the "
-		"reason. PROBABILITY is that of a read's draw. A command without a key is answered "
+		"reason. PROBABILITY is that of a read's draw now, as the workers would draw it by "
+		"the weights and by "
+		"what they know themselves: their requests IN FLIGHT, and the average LATENCY of "
+		"their last answers. A command without a key is answered "
 		"by the "
 		"router, or goes to the nodes in turn, as the service's `keyless` says. The key is "
 		"sent to kvlaned over the "
