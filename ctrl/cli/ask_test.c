@@ -121,10 +121,12 @@ static json_t *say_route(void *ctx, const json_t *params, struct kvl_message_err
 		"\"0x02\"},\"revision\":3,\"replication\":1,\"preference\":[{\"id\":\"b\"}],"
 		"\"candidates\":[{\"id\":\"b\",\"host\":\"h2\",\"zone\":\"z\",\"preferred\":true,"
 		"\"eligible\":false,\"reason\":\"down\",\"state\":\"down\",\"score\":0.2,"
-		"\"weight\":0,\"probability\":0.0,\"stale\":true,\"terms\":{\"base\":100.0,\"p99\":"
+		"\"weight\":0,\"in_flight\":0,\"latency_us\":0.0,\"probability\":0.0,\"stale\":"
+		"true,\"terms\":{\"base\":100.0,\"p99\":"
 		"-80.0}},{\"id\":"
 		"\"a\",\"host\":\"h1\",\"zone\":\"z\",\"preferred\":false,\"eligible\":true,"
-		"\"reason\":null,\"state\":\"healthy\",\"score\":0.9,\"weight\":64,\"probability\":"
+		"\"reason\":null,\"state\":\"healthy\",\"score\":0.9,\"weight\":64,\"in_flight\":7,"
+		"\"latency_us\":1250.0,\"probability\":"
 		"1.0}],\"choice\":\"a\","
 		"\"used_fallback\":true,\"reads\":\"first\",\"writes\":\"first\","
 		"\"rule\":\"user:\",\"tenant\":\"acme\",\"consistency\":\"strong\","
@@ -302,21 +304,24 @@ static void test_stats(void **state)
 static void test_route(void **state)
 {
 	assert_int_equal(run("route user:1 --service web"), CLI_OK);
-	assert_string_equal(out,
-		"service web, revision 3, N = 1\n"
-		"key hash 0x01, token 5 at 0x02\n"
-		"rule of prefix user:\n"
-		"tenant acme\n"
-		"strong reads, within 250 ms\n"
-		"\n"
-		"CANDIDATE  HOST  ZONE  PREFERRED  IN   STATE    SCORE  WEIGHT  PROBABILITY  "
-		"REPORT  TERMS                   REASON\n"
-		"b          h2    z     yes        no   down      20.0       0         0.0%  "
-		"stale   base +100.0, p99 -80.0  down\n"
-		"a          h1    z     no         yes  healthy   90.0      64       100.0%\n"
-		"\n"
-		"choice: a, in place of a preferred node that is out\n"
-		"reads: first, writes: first\n");
+	assert_string_equal(out, "service web, revision 3, N = 1\n"
+				 "key hash 0x01, token 5 at 0x02\n"
+				 "rule of prefix user:\n"
+				 "tenant acme\n"
+				 "strong reads, within 250 ms\n"
+				 "\n"
+				 "CANDIDATE  HOST  ZONE  PREFERRED  IN   STATE    SCORE  WEIGHT  "
+				 "IN FLIGHT  LATENCY  "
+				 "PROBABILITY  REPORT  TERMS                   REASON\n"
+				 "b          h2    z     yes        no   down      20.0       0    "
+				 "      0        -  "
+				 "       0.0%  stale   base +100.0, p99 -80.0  down\n"
+				 "a          h1    z     no         yes  healthy   90.0      64    "
+				 "      7   1.25ms  "
+				 "     100.0%\n"
+				 "\n"
+				 "choice: a, in place of a preferred node that is out\n"
+				 "reads: first, writes: first\n");
 	assert_string_equal(json_string_value(json_object_get(last_params, "key")), "user:1");
 	assert_string_equal(json_string_value(json_object_get(last_params, "service")), "web");
 	assert_string_equal(
