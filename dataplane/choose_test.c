@@ -21,9 +21,6 @@ static unsigned int at[WORLD_NODES + 1];  /* requests that each node got */
 
 static int begin(void **state)
 {
-	const struct kvl_placement *p;
-	const struct kvl_row *row;
-
 	world_reset(state);
 	w = world_workers[0];
 	w->random = 1;
@@ -31,10 +28,7 @@ static int begin(void **state)
 	world_service.replication = N;
 	world_service.choice = KVL_CHOOSE_LEAST;
 	world_publish();
-	p = kvl_root_services(world_root())[0].placement;
-	row = kvl_placement_row(p, kvl_placement_find(p, kvl_key_hash("k", 1, 0)));
-	for (unsigned int i = 0; i < WORLD_NODES; i++)
-		holders[i] = row->node[i] + 1;
+	world_holders("k", holders);
 	return 0;
 }
 

@@ -21,9 +21,6 @@ static unsigned int holders[WORLD_NODES]; /* of key k, in order; 1.. */
 
 static int begin(void **state)
 {
-	const struct kvl_placement *p;
-	const struct kvl_row *row;
-
 	world_reset(state);
 	w = world_workers[0];
 	memset(&w->tenants.buckets, 0, sizeof(w->tenants.buckets));
@@ -34,10 +31,7 @@ static int begin(void **state)
 	world_service.choice = KVL_CHOOSE_SOFTMAX;
 	world_service.policy = KVL_POLICY_CHOICE;
 	world_publish();
-	p = kvl_root_services(world_root())[0].placement;
-	row = kvl_placement_row(p, kvl_placement_find(p, kvl_key_hash("k", 1, 0)));
-	for (unsigned int i = 0; i < WORLD_NODES; i++)
-		holders[i] = row->node[i] + 1;
+	world_holders("k", holders);
 	return 0;
 }
 

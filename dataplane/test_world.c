@@ -286,6 +286,17 @@ int world_reset(void **state)
 	return 0;
 }
 
+void world_holders(const char *key, unsigned int holders[WORLD_NODES])
+{
+	const struct kvl_root_service *s = &kvl_root_services(world_root())[0];
+	uint64_t hash = kvl_service_hash(s, (const uint8_t *)key, strlen(key));
+	const struct kvl_row *row =
+		kvl_placement_row(s->placement, kvl_placement_find(s->placement, hash));
+
+	for (unsigned int i = 0; i < WORLD_NODES; i++)
+		holders[i] = row->node[i] + 1;
+}
+
 struct rte_mbuf *world_mbuf(const struct packet *p)
 {
 	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);

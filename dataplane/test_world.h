@@ -73,6 +73,9 @@ int world_reset(void **state);
 void world_publish(void);
 const struct kvl_root *world_root(void);
 
+/* The nodes of a key's row at the nat service, 1.., first the N that hold it. */
+void world_holders(const char *key, unsigned int holders[WORLD_NODES]);
+
 /* A packet as received; the mbuf's data begins with its bytes. */
 struct rte_mbuf *world_mbuf(const struct packet *p);
 
