@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "dataplane/test_world.h"
-#include "lib/ring/lookup.h"
 #include "lib/score/weights.h"
 
 /* The choice among the holders of a key, and what it makes of a burst. */

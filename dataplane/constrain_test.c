@@ -9,7 +9,6 @@
 
 #include "dataplane/constrain.h"
 #include "dataplane/test_world.h"
-#include "lib/ring/lookup.h"
 #include "lib/score/weights.h"
 
 /* Consistency, lag, tenants' quotas and bounds on what is in flight. */
