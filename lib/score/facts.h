@@ -24,7 +24,7 @@ enum kvl_fact_flag {
 	KVL_FACT_COOLDOWN = 1 << 7,
 	KVL_FACT_FAR = 1 << 8,   /* on another site than the router */
 	KVL_FACT_STALE = 1 << 9, /* its report is older than SPEC 6.4 trusts: used, and marked */
-	KVL_FACT_UNCONFIRMED = 1 << 10, /* the newest topology revision no longer names it */
+	KVL_FACT_UNCONFIRMED = 1 << 10, /* the newest configuration does not confirm it */
 };
 
 struct kvl_facts {

@@ -121,6 +121,30 @@ static void test_weighted_success(void **state)
 	assert_near(b.points[KVL_TERM_SUCCESS], -25);
 }
 
+/* SPEC 5.3: lowered under a name of its own, whichever the model. */
+static void test_unconfirmed(void **state)
+{
+	struct kvl_score_params params = kvl_score_defaults();
+	struct kvl_facts facts = kvl_facts_none();
+	struct kvl_breakdown b;
+
+	facts.load = 0.2;
+	for (unsigned int model = KVL_SCORE_PENALTY; model <= KVL_SCORE_WEIGHTED; model++) {
+		double before;
+
+		params.model = model;
+		facts.flags = 0;
+		kvl_score(&params, &unknown_fleet, &facts, 0, &b);
+		assert_int_equal(b.known & 1u << KVL_TERM_UNCONFIRMED, 0);
+		before = b.score;
+		facts.flags = KVL_FACT_UNCONFIRMED;
+		kvl_score(&params, &unknown_fleet, &facts, 0, &b);
+		assert_near(b.score, 0.85 * before);
+		assert_near(b.points[KVL_TERM_UNCONFIRMED], -15 * before);
+		assert_string_equal(kvl_term_name(KVL_TERM_UNCONFIRMED), "unconfirmed");
+	}
+}
+
 static struct kvl_breakdown penalty(const struct kvl_facts *facts)
 {
 	const struct kvl_score_params params = kvl_score_defaults();
@@ -197,6 +221,8 @@ static void test_penalty_multipliers(void **state)
 		{KVL_FACT_COMPACTING | KVL_FACT_REPAIRING, 0.35},
 		{KVL_FACT_OBSERVED, 0.85},
 		{KVL_FACT_COOLDOWN, 0.2},
+		{KVL_FACT_UNCONFIRMED, 0.85},
+		{KVL_FACT_UNCONFIRMED | KVL_FACT_OBSERVED, 0.7225},
 		{KVL_FACT_OBSERVED | KVL_FACT_COMPACTING, 0.595},
 	};
 
@@ -283,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_weighted_ceiling_from_fleet),
 		cmocka_unit_test(test_weighted_unknown_is_neutral),
 		cmocka_unit_test(test_weighted_success),
+		cmocka_unit_test(test_unconfirmed),
 		cmocka_unit_test(test_penalty_examples),
 		cmocka_unit_test(test_penalty_unknown_is_neutral),
 		cmocka_unit_test(test_penalty_bounds),

@@ -94,7 +94,8 @@ int kvl_scorer_report(struct kvl_scorer *s, uint16_t node, const struct kvl_repo
 /* The reports' clock was set back: what they said is forgotten, so that earlier times are newer. */
 void kvl_scorer_forget_reports(struct kvl_scorer *s, uint16_t node);
 
-/* 0..1, how well topology and reports are known (SPEC 5.3); 1 from the start. */
+/* 0..1, how well the topology is known (SPEC 5.3): 1 from the start, KVL_CONFIDENCE_STALE when it is
+ * stale. The next tick gives other weights. */
 void kvl_scorer_confidence(struct kvl_scorer *s, double confidence);
 
 /* What time does: cooldowns, phi, ramps; scores when they are due. Returns true when

@@ -331,6 +331,27 @@ static void test_the_callers_reasons(void **state)
 	assert_int_equal(weights[3], KVL_WEIGHT_MOST);
 }
 
+/* SPEC 5.3: an unconfirmed node is lowered, and low confidence in the whole lowers it by less. */
+static void test_confidence(void **state)
+{
+	const double t = params.weights.temperature;
+
+	kvl_scorer_node(s, 1)->unconfirmed = true;
+	pass(1000);
+	assert_int_equal(weights[0], KVL_WEIGHT_MOST);
+	assert_int_equal(weights[1], (int)(KVL_WEIGHT_MOST * exp(-0.15 / t) + 0.5));
+	kvl_scorer_confidence(s, KVL_CONFIDENCE_STALE);
+	pass(TICK); /* at once */
+	assert_int_equal(weights[0], KVL_WEIGHT_MOST);
+	assert_int_equal(weights[1], (int)(KVL_WEIGHT_MOST * exp(-0.15 / (2 * t)) + 0.5));
+	kvl_scorer_confidence(s, 1);
+	pass(TICK);
+	assert_int_equal(weights[1], (int)(KVL_WEIGHT_MOST * exp(-0.15 / t) + 0.5));
+	kvl_scorer_node(s, 1)->unconfirmed = false;
+	pass(1000);
+	assert_int_equal(weights[1], KVL_WEIGHT_MOST);
+}
+
 /* SPEC 6.8: the scores follow a node that rejects a tenth, or the alarm is raised. */
 static void test_self_check(void **state)
 {
@@ -494,6 +515,7 @@ int main(void)
 		TEST(test_a_silent_agent),
 		TEST(test_death_after_a_silent_agent),
 		TEST(test_the_callers_reasons),
+		TEST(test_confidence),
 		TEST(test_self_check),
 		TEST(test_self_check_rests),
 		TEST(test_capability_weights),

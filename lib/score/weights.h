@@ -51,6 +51,7 @@ struct kvl_weighed {
  * it (no less than KVL_CONFIDENCE_LEAST), so that what is not known well is not acted on sharply.
  */
 #define KVL_CONFIDENCE_LEAST 0.1
+#define KVL_CONFIDENCE_STALE 0.5 /* of a topology that is stale: twice the temperature */
 
 void kvl_weights(const struct kvl_weights_params *params, const struct kvl_weighed *nodes,
 	size_t count, double confidence, uint16_t *weights);
