@@ -74,7 +74,7 @@ static int topology_walk(struct draft *d, struct walk *w, const char *text, size
 /* Checks across the parts, when both files have been walked. */
 static void draft_check(struct draft *d, struct walk *main, struct walk *nodes)
 {
-	const size_t listed = d->node_count + d->nodes_rejected;
+	const size_t listed = d->node_count + d->nodes_rejected; /* those kept are in node_count */
 
 	if (d->port_count == 0 && main->diags->errors == 0)
 		walk_fault(main, d->ports_at, "ports", NULL, "no port");
@@ -83,7 +83,7 @@ static void draft_check(struct draft *d, struct walk *main, struct walk *nodes)
 	policies_check(d, main);
 	nodes_services_check(d, nodes);
 	/* A topology that is bad from end to end does not take the good one's place. */
-	if (listed > 0 && d->nodes_rejected == listed)
+	if (listed > 0 && d->nodes_rejected + d->nodes_kept == listed)
 		walk_fault(nodes, d->nodes_at, "nodes", NULL, "none of the %zu is usable", listed);
 	/* Warnings about what is refused anyway would only be noise. */
 	if (main->diags->errors > 0)
@@ -146,7 +146,8 @@ static void diags_reset(struct kvl_diags *diags)
 	diags->count = diags->dropped = diags->errors = 0;
 }
 
-struct kvl_config *kvl_config_load(const char *path, struct kvl_diags *diags)
+struct kvl_config *kvl_config_reload(
+	const char *path, const struct kvl_config *former, struct kvl_diags *diags)
 {
 	struct walk main = walk_new(path, diags), topology, *nodes = &main;
 	struct draft *d = draft_new();
@@ -157,6 +158,7 @@ struct kvl_config *kvl_config_load(const char *path, struct kvl_diags *diags)
 	diags_reset(diags);
 	if (d == NULL)
 		goto out;
+	d->former = former;
 	ret = file_text(path, &text, &len, diags);
 	if (ret < 0)
 		goto out;
@@ -173,6 +175,11 @@ struct kvl_config *kvl_config_load(const char *path, struct kvl_diags *diags)
 out:
 	free(text);
 	return draft_result(d, ret, path, diags);
+}
+
+struct kvl_config *kvl_config_load(const char *path, struct kvl_diags *diags)
+{
+	return kvl_config_reload(path, NULL, diags);
 }
 
 struct kvl_config *kvl_config_parse(

@@ -20,6 +20,10 @@
  * What is refused and what is kept (SPEC 10.3): a bad *node* is left out by name and the rest
  * stays; anything else that is bad refuses the whole, and the caller keeps what it had. So does a
  * list of nodes of which none is good.
+ *   - At a reload a bad node that was in force before is not left out: a typo would move its keys.
+ *     It keeps its former definition, unconfirmed (SPEC 5.3), if that goes with the new file: it is
+ *     checked like any other, and a good node of the same id, or on its address and port, has
+ *     precedence.
  *   - Of two nodes of one id the one that stands first stays.
  *   - A node on a service's or a snat address, or (dsr) on another port than the service's, is left
  *     out.
@@ -185,6 +189,7 @@ struct kvl_node_config {
 	uint8_t nexthop_mac[6];
 	char nexthop_port[KVL_NAME_MAX];
 	unsigned int line;
+	bool unconfirmed; /* what the newest file says of it is bad: this is its former definition */
 };
 
 /* `reports:` (SPEC 6.1); without the section none are taken. */
@@ -225,17 +230,18 @@ struct kvl_config {
 	size_t tenant_count;
 	struct kvl_node_config *nodes; /* sorted by id */
 	size_t node_count;
-	size_t nodes_rejected;
+	size_t nodes_rejected; /* left out */
+	size_t nodes_kept;     /* of node_count: unconfirmed */
 };
 
 enum kvl_severity {
 	KVL_DIAG_WARNING, /* said, and kept */
-	KVL_DIAG_NODE,    /* this node is left out, the rest stays */
+	KVL_DIAG_NODE,    /* this node is left out or keeps its former definition, the rest stays */
 	KVL_DIAG_ERROR,   /* the whole is refused */
 };
 
-/* One message: `nodes.yaml:3:33: nodes[1].port: 70000: must be 1..65535`; of a node that is left
- * out it ends in `; node mc2 is left out`. */
+/* One message: `nodes.yaml:3:33: nodes[1].port: 70000: must be 1..65535`; of a bad node it ends in
+ * `; node mc2 is left out` or `; node mc2 keeps its former definition`. */
 struct kvl_diag {
 	enum kvl_severity severity;
 	char text[400];
@@ -257,6 +263,11 @@ struct kvl_diags {
  * is reset first. Thread-safe, touches no global.
  */
 struct kvl_config *kvl_config_load(const char *path, struct kvl_diags *diags);
+
+/* The same at a reload: bad nodes keep the definition that they have in `former`, which is only read
+ * (NULL: there is none). */
+struct kvl_config *kvl_config_reload(
+	const char *path, const struct kvl_config *former, struct kvl_diags *diags);
 
 /* The same from memory; `name` stands for the path in messages. No `topology:` file is followed
  * (it is an error there): this is what the fuzzer drives. */

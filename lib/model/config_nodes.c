@@ -2,6 +2,7 @@
 #include "lib/model/draft.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* `nodes:`. A fault in one leaves that one out, by name, and the rest stays (SPEC 10.3). */
@@ -41,28 +42,79 @@ static void nexthop_walk(struct walk *w, yaml_node_t *value, const char *path, v
 	walk_map(w, value, path, nexthop_fields, 2, object, NULL);
 }
 
-#define CONSEQUENCE_MAX (KVL_NAME_MAX + 32)
+#define CONSEQUENCE_MAX (KVL_NAME_MAX + 40)
+
+/* The id of a node whose other fields may be bad; "" when it has none that could be one. */
+static void id_read(struct walk *w, const yaml_node_t *element, char id[KVL_NAME_MAX])
+{
+	const struct field *f = &node_fields[NODE_ID];
+	const yaml_node_t *node = walk_find(w, element, f->name);
+	const char *text = node != NULL ? walk_text(node) : NULL;
+	char why[128];
+
+	if (text == NULL || strlen(text) != node->data.scalar.length
+		|| f->set(f, text, id, why, sizeof(why)) < 0)
+		id[0] = '\0';
+}
+
+static int id_search(const void *id, const void *node)
+{
+	return strcmp(id, ((const struct kvl_node_config *)node)->id);
+}
+
+static const struct kvl_node_config *former_find(const struct draft *d, const char *id)
+{
+	return d->former == NULL ? NULL
+				 : bsearch(id, d->former->nodes, d->former->node_count,
+					 sizeof(*d->former->nodes), id_search);
+}
 
 /* What is said behind a fault of this node. Only a good id is repeated. */
-static void consequence(char out[CONSEQUENCE_MAX], const char *id)
+static void consequence(
+	char out[CONSEQUENCE_MAX], const char *id, const struct kvl_node_config *former)
 {
-	char name[KVL_NAME_MAX] = "", why[128];
-
-	if (id != NULL
-		&& node_fields[NODE_ID].set(&node_fields[NODE_ID], id, name, why, sizeof(why)) == 0)
-		snprintf(out, CONSEQUENCE_MAX, "node %s is left out", name);
-	else
+	if (id[0] == '\0')
 		snprintf(out, CONSEQUENCE_MAX, "this node is left out");
+	else
+		snprintf(out, CONSEQUENCE_MAX,
+			former != NULL ? "node %s keeps its former definition"
+				       : "node %s is left out",
+			id);
+}
+
+/* Where it stands now stays, for what is still to be said of it. */
+static void node_keep(struct draft *d, struct node_draft *n, const struct kvl_node_config *former)
+{
+	const unsigned int line = n->config.line;
+
+	n->config = *former;
+	n->config.line = line;
+	n->config.unconfirmed = true;
+	d->nodes_kept++;
+}
+
+static void defaults_derive(struct kvl_node_config *c)
+{
+	char address[KVL_ADDR_STRLEN];
+
+	kvl_addr_format(&c->address, address);
+	if (c->host[0] == '\0')
+		strcpy(c->host, address);
+	if (c->ketama_name[0] == '\0')
+		snprintf(c->ketama_name, sizeof(c->ketama_name), c->port == 11211 ? "%s" : "%s:%u",
+			address, c->port);
 }
 
 static void node_walk(struct walk *w, yaml_node_t *element, const char *path, void *object)
 {
 	struct draft *d = object;
 	struct node_draft *n = &d->nodes[d->node_count];
-	yaml_node_t *id = walk_find(w, element, "id");
-	char said[CONSEQUENCE_MAX], address[KVL_ADDR_STRLEN];
+	const struct kvl_node_config *former;
+	char said[CONSEQUENCE_MAX], id[KVL_NAME_MAX];
 
-	consequence(said, id != NULL ? walk_text(id) : NULL);
+	id_read(w, element, id);
+	former = former_find(d, id);
+	consequence(said, id, former);
 	w->severity = KVL_DIAG_NODE;
 	w->consequence = said;
 	w->faulty = false;
@@ -74,16 +126,14 @@ static void node_walk(struct walk *w, yaml_node_t *element, const char *path, vo
 	w->consequence = NULL;
 
 	/* A faulty one's fields are not all there: nothing more is checked of it. */
-	if (w->faulty) {
+	if (w->faulty && former == NULL) {
 		d->nodes_rejected++;
 		return;
 	}
-	kvl_addr_format(&n->config.address, address);
-	if (n->config.host[0] == '\0')
-		strcpy(n->config.host, address);
-	if (n->config.ketama_name[0] == '\0')
-		snprintf(n->config.ketama_name, sizeof(n->config.ketama_name),
-			n->config.port == 11211 ? "%s" : "%s:%u", address, n->config.port);
+	if (w->faulty)
+		node_keep(d, n, former);
+	else
+		defaults_derive(&n->config);
 	d->node_count++;
 }
 
@@ -92,9 +142,11 @@ void nodes_walk(struct walk *w, yaml_node_t *value, const char *path, void *obje
 	walk_list(w, value, path, KVL_NODES_MAX, node_walk, object);
 }
 
-void node_leave_out(struct draft *d, struct walk *w, struct node_draft *n, enum node_field field,
+void node_reject(struct draft *d, struct walk *w, struct node_draft *n, enum node_field field,
 	const char *value, const char *format, ...)
 {
+	const struct kvl_node_config *former =
+		n->config.unconfirmed || field == NODE_ID ? NULL : former_find(d, n->config.id);
 	char said[CONSEQUENCE_MAX], path[64], message[160];
 	va_list ap;
 
@@ -102,12 +154,17 @@ void node_leave_out(struct draft *d, struct walk *w, struct node_draft *n, enum 
 	vsnprintf(message, sizeof(message), format, ap);
 	va_end(ap);
 	snprintf(path, sizeof(path), "%s.%s", n->path, node_fields[field].name);
-	consequence(said, n->config.id);
+	consequence(said, n->config.id, former);
 	w->severity = KVL_DIAG_NODE;
 	w->consequence = said;
 	walk_fault(w, n->at[field], path, value, "%s", message);
 	w->severity = KVL_DIAG_ERROR;
 	w->consequence = NULL;
+	if (former != NULL) {
+		node_keep(d, n, former);
+		return;
+	}
+	d->nodes_kept -= n->config.unconfirmed;
 	n->left_out = true;
 	d->nodes_rejected++;
 }

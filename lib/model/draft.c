@@ -84,6 +84,7 @@ static int draft_finish(struct draft *d)
 	memcpy(c->tenants, d->tenants, sizeof(c->tenants));
 	c->tenant_count = d->tenant_count;
 	c->nodes_rejected = d->nodes_rejected;
+	c->nodes_kept = d->nodes_kept;
 	return 0;
 }
 

@@ -65,7 +65,8 @@ struct node_draft {
 };
 
 struct draft {
-	struct kvl_config *config; /* router, health, topology */
+	struct kvl_config *config;       /* router, health, topology */
+	const struct kvl_config *former; /* in force before; NULL = nothing */
 	struct kvl_port_config ports[KVL_PORTS_MAX];
 	size_t port_count;
 	struct service_draft services[KVL_SERVICES_MAX];
@@ -75,6 +76,7 @@ struct draft {
 	struct node_draft *nodes; /* KVL_NODES_MAX of them; sorted by id when all are read */
 	size_t node_count;        /* those left out included */
 	size_t nodes_rejected;    /* left out before they were one of the above, too */
+	size_t nodes_kept;        /* not left out, by their former definition */
 	struct pos nodes_at, ports_at, topology_at;
 	char topology[4096]; /* as written */
 };
@@ -124,8 +126,11 @@ void policies_check(struct draft *d, struct walk *services);
 void nodes_services_check(struct draft *d, struct walk *nodes);
 void pools_check(struct draft *d, struct walk *services, struct walk *nodes);
 
-/* Says why and leaves this node out. */
-__attribute__((format(printf, 6, 7))) void node_leave_out(struct draft *d, struct walk *w,
+/*
+ * Says why, and leaves this node out; or puts the definition in its place that was in force before,
+ * to be checked in turn. Not when that is what is bad, or when its id is another node's.
+ */
+__attribute__((format(printf, 6, 7))) void node_reject(struct draft *d, struct walk *w,
 	struct node_draft *node, enum node_field field, const char *value, const char *format, ...);
 
 /* config_scoring.c */
