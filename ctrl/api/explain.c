@@ -114,10 +114,11 @@ static json_t *candidate_object(const struct decision *d, unsigned int place)
 	json_t *object = node_identity(node);
 
 	json_object_update_new(object,
-		json_pack("{s:b, s:b, s:o, s:s, s:f, s:i, s:f, s:o, s:b}", "preferred",
+		json_pack("{s:b, s:b, s:o, s:s, s:b, s:f, s:i, s:f, s:o, s:b}", "preferred",
 			place < d->replication, "eligible", candidate_is_in(d, place), "reason",
 			kvl_json_text(reason_of(d, place)), "state",
-			scored == NULL ? "unused" : kvl_health_name(scored->health.state), "score",
+			scored == NULL ? "unused" : kvl_health_name(scored->health.state),
+			"unconfirmed", node->config.unconfirmed, "score",
 			scored == NULL ? 0.0 : scored->breakdown[0].score, "weight",
 			(int)weight_of(d, place), "probability", d->now.probability[place], "terms",
 			scored == NULL ? json_object() : kvl_json_terms(&scored->breakdown[0]),
@@ -160,11 +161,12 @@ static json_t *decision_object(struct decision *d)
 	}
 	choice = choice_place(d, length);
 	object = json_pack(
-		"{s:s, s:o, s:{s:i, s:o}, s:I, s:I, s:i, s:o, s:o, s:o, s:b, s:b, s:s, s:s}",
+		"{s:s, s:o, s:{s:i, s:o}, s:I, s:b, s:I, s:i, s:o, s:o, s:o, s:b, s:b, s:s, s:s}",
 		"service", d->service->config.name, "key_hash", kvl_json_hex(d->hash), "token",
 		"index", (int)d->token, "value",
 		kvl_json_hex(kvl_placement_token(d->service->master, d->token)), "revision",
-		(json_int_t)d->router->topology->revision, "generation",
+		(json_int_t)d->router->topology->revision, "topology_stale",
+		d->router->topology_stale, "generation",
 		(json_int_t)kvl_publisher_root(d->router->publisher)->generation, "replication",
 		(int)d->replication, "preference", preference, "candidates", candidates, "choice",
 		kvl_json_text(
@@ -249,9 +251,10 @@ static json_t *turns_list(const struct decision *d)
 			}
 			object = node_identity(node);
 			json_object_update_new(
-				object, json_pack("{s:b, s:o, s:f}", "eligible", eligible, "reason",
-						kvl_json_text(node->reason), "probability",
-						eligible ? 1.0 / in : 0.0));
+				object, json_pack("{s:b, s:o, s:b, s:f}", "eligible", eligible,
+						"reason", kvl_json_text(node->reason),
+						"unconfirmed", node->config.unconfirmed,
+						"probability", eligible ? 1.0 / in : 0.0));
 			json_array_append_new(list, object);
 		}
 	return list;
@@ -280,9 +283,10 @@ json_t *kvl_explain_command(const struct kvl_router *r, const char *service, con
 	d.weights = kvl_root_weights(d.root, 0);
 	/* quit ends a conversation that UDP does not have: nobody needs to be told. */
 	local = d.service->config.keyless == KVL_KEYLESS_LOCAL || op == KVL_OP_QUIT;
-	return json_pack("{s:s, s:s%, s:s, s:b, s:I, s:I, s:o, s:n, s:n, s:n}", "service",
+	return json_pack("{s:s, s:s%, s:s, s:b, s:I, s:b, s:I, s:o, s:n, s:n, s:n}", "service",
 		d.service->config.name, "command", command, len, "keyless",
 		local ? "local" : "round_robin", "used_local_fallback", local, "revision",
-		(json_int_t)r->topology->revision, "generation", (json_int_t)d.root->generation,
-		"candidates", local ? json_array() : turns_list(&d), "key_hash", "token", "choice");
+		(json_int_t)r->topology->revision, "topology_stale", r->topology_stale,
+		"generation", (json_int_t)d.root->generation, "candidates",
+		local ? json_array() : turns_list(&d), "key_hash", "token", "choice");
 }

@@ -57,6 +57,11 @@ static double stale(const struct row *row)
 	return row->node->scored != NULL && (row->node->scored->facts.flags & KVL_FACT_STALE) != 0;
 }
 
+static double unconfirmed(const struct row *row)
+{
+	return row->node->config.unconfirmed;
+}
+
 /* A metric of its own, that a reader need not know the states' numbers. */
 static double ejected(const struct row *row)
 {
@@ -87,6 +92,8 @@ static const struct metric metrics[] = {
 	{"kvlane_node_in_flight", "gauge", "Requests waiting for their reply.", in_flight},
 	{"kvlane_node_eligible", "gauge", "1 when requests may go there.", eligible},
 	{"kvlane_node_ejected", "gauge", "1 when health has taken it out.", ejected},
+	{"kvlane_node_unconfirmed", "gauge", "1 when only its former definition is good.",
+		unconfirmed},
 	{"kvlane_node_ownership", "gauge", "Share of the hash space, 0..1.", ownership},
 	{"kvlane_node_score", "gauge", "Of small reads, 0..1.", score},
 	{"kvlane_node_report_stale", "gauge", "1 when its report is older than is trusted.", stale},

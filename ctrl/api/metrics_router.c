@@ -133,6 +133,8 @@ static void topology(FILE *out, const struct kvl_router *r)
 	one(out, "kvlane_uptime_seconds", "gauge", (double)(kvl_now_ms() - r->started_ms) / 1000,
 		"Since the start.");
 	one(out, "kvlane_revision", "gauge", (double)t->revision, "Of the topology.");
+	one(out, "kvlane_topology_stale", "gauge", r->topology_stale,
+		"1 when the newest reload failed and the last good one is too long ago.");
 	one(out, "kvlane_generation", "gauge", (double)status.generation, "Of the published root.");
 	one(out, "kvlane_publication_seconds", "gauge", (double)status.publish_us / 1e6,
 		"That the last publication took.");

@@ -15,10 +15,11 @@ static json_t *identity(const struct row *row)
 {
 	const struct kvl_node_config *config = &row->node->config;
 
-	return json_pack("{s:s, s:i, s:o, s:s, s:s, s:s, s:s, s:i}", "id", config->id, "number",
-		(int)row->number, "address", kvl_json_endpoint(&config->address, config->port),
-		"host", config->host, "zone", config->zone, "pool", config->pool, "ketama_name",
-		config->ketama_name, "weight", (int)config->weight);
+	return json_pack("{s:s, s:i, s:o, s:s, s:s, s:s, s:s, s:i, s:b}", "id", config->id,
+		"number", (int)row->number, "address",
+		kvl_json_endpoint(&config->address, config->port), "host", config->host, "zone",
+		config->zone, "pool", config->pool, "ketama_name", config->ketama_name, "weight",
+		(int)config->weight, "unconfirmed", config->unconfirmed);
 }
 
 static json_t *condition(const struct row *row)

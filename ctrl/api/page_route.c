@@ -63,12 +63,14 @@ static json_t *answer_object(const struct query *q, const json_t *decision)
 {
 	json_t *token = json_object_get(decision, "token");
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "route_key", route_key(q),
-		"service", member(decision, "service"), "node", member(decision, "choice"), "hash",
-		member(decision, "key_hash"), "token", member(token, "value"),
-		"used_local_fallback", member(decision, "used_local_fallback"), "used_fallback",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "route_key",
+		route_key(q), "service", member(decision, "service"), "node",
+		member(decision, "choice"), "hash", member(decision, "key_hash"), "token",
+		member(token, "value"), "used_local_fallback",
+		member(decision, "used_local_fallback"), "used_fallback",
 		member(decision, "used_fallback"), "revision", member(decision, "revision"),
-		"candidates", member(decision, "candidates"));
+		"topology_stale", member(decision, "topology_stale"), "candidates",
+		member(decision, "candidates"));
 }
 
 void kvl_page_route(

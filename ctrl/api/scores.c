@@ -64,9 +64,9 @@ static json_t *node_object(const struct kvl_router *r, uint16_t number)
 	const struct kvl_scored_node *n = node->scored;
 	uint64_t now = kvl_now_ms();
 
-	return json_pack("{s:s, s:s, s:s, s:f, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-		node->config.id, "pool", node->config.pool, "state",
-		kvl_health_name(n->health.state), "share",
+	return json_pack("{s:s, s:s, s:s, s:b, s:f, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"id", node->config.id, "pool", node->config.pool, "state",
+		kvl_health_name(n->health.state), "unconfirmed", node->config.unconfirmed, "share",
 		kvl_health_share(
 			&n->health, &kvl_scoring_params(r->nodes.scoring, number)->health, now),
 		"observed", kvl_health_observed(&n->health, now), "reason",

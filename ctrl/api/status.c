@@ -91,6 +91,34 @@ static uint32_t nodes_present(const struct kvl_router *r)
 	return count;
 }
 
+#define TIME_MAX 32
+
+static const char *time_format(uint64_t then_ms, char text[TIME_MAX])
+{
+	time_t then = time(NULL) - (time_t)((kvl_now_ms() - then_ms) / 1000);
+
+	strftime(text, TIME_MAX, "%Y-%m-%dT%H:%M:%SZ", gmtime(&then));
+	return text;
+}
+
+static json_t *time_text(uint64_t then_ms)
+{
+	char text[TIME_MAX];
+
+	return json_string(time_format(then_ms, text));
+}
+
+static json_t *stale_text(const struct kvl_router *r)
+{
+	char since[TIME_MAX], confirmed[TIME_MAX];
+
+	return json_sprintf("the topology is stale since %s: the newest reload failed, and the "
+			    "last good one was at %s: `kvlanectl check` tells why",
+		time_format(kvl_source_stale_since(&r->source, r->config->health.topology_fresh_ms),
+			since),
+		time_format(r->source.confirmed_ms, confirmed));
+}
+
 static json_t *alarms_list(const struct kvl_router *r, const struct kvl_publisher_status *status)
 {
 	json_t *list = json_array();
@@ -102,6 +130,13 @@ static json_t *alarms_list(const struct kvl_router *r, const struct kvl_publishe
 			list, json_sprintf("%zu nodes of the configuration are left out: "
 					   "`kvlanectl check` names them",
 				      r->config->nodes_rejected));
+	if (r->config->nodes_kept != 0)
+		json_array_append_new(
+			list, json_sprintf("%zu nodes keep their former definition, for the "
+					   "configuration's is bad: `kvlanectl check` tells why",
+				      r->config->nodes_kept));
+	if (r->topology_stale)
+		json_array_append_new(list, stale_text(r));
 	if (r->nodes.eligible == 0)
 		json_array_append_new(list, json_string("no node is eligible: `kvlanectl nodes` "
 							"tells why"));
@@ -117,15 +152,6 @@ static json_t *alarms_list(const struct kvl_router *r, const struct kvl_publishe
 	return list;
 }
 
-static json_t *time_text(uint64_t then_ms)
-{
-	time_t then = time(NULL) - (time_t)((kvl_now_ms() - then_ms) / 1000);
-	char text[32];
-
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&then));
-	return json_string(text);
-}
-
 json_t *kvl_command_status(void *ctx, const json_t *params, struct kvl_message_error *error)
 {
 	struct kvl_router *r = ctx;
@@ -134,15 +160,17 @@ json_t *kvl_command_status(void *ctx, const json_t *params, struct kvl_message_e
 	kvl_nodes_judge(&r->nodes, kvl_now_ms());
 	kvl_publisher_status(r->publisher, &status);
 	return json_pack(
-		"{s:s, s:i, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:o, s:{s:I, s:I}, s:o, s:o, "
-		"s:I}",
+		"{s:s, s:i, s:I, s:I, s:I, s:o, s:o, s:b, s:I, s:I, s:I, s:o, s:o, s:{s:I, s:I}, "
+		"s:o, s:o, s:I}",
 		"version", KVL_VERSION, "pid", (int)getpid(), "uptime_s",
 		(json_int_t)((kvl_now_ms() - r->started_ms) / 1000), "revision",
 		(json_int_t)r->topology->revision, "generation", (json_int_t)status.generation,
-		"published_at", time_text(status.published_ms), "publish_us",
-		(json_int_t)status.publish_us, "settle_us", (json_int_t)status.settle_us,
-		"coalesced", (json_int_t)status.coalesced, "workers", workers_list(r), "ports",
-		ports_list(r), "nodes", "total", (json_int_t)nodes_present(r), "eligible",
-		(json_int_t)r->nodes.eligible, "alarms", alarms_list(r, &status), "overrides",
-		kvl_overrides_list(r), "log_suppressed", (json_int_t)r->nodes.log_suppressed);
+		"published_at", time_text(status.published_ms), "confirmed_at",
+		time_text(r->source.confirmed_ms), "topology_stale", r->topology_stale,
+		"publish_us", (json_int_t)status.publish_us, "settle_us",
+		(json_int_t)status.settle_us, "coalesced", (json_int_t)status.coalesced, "workers",
+		workers_list(r), "ports", ports_list(r), "nodes", "total",
+		(json_int_t)nodes_present(r), "eligible", (json_int_t)r->nodes.eligible, "alarms",
+		alarms_list(r, &status), "overrides", kvl_overrides_list(r), "log_suppressed",
+		(json_int_t)r->nodes.log_suppressed);
 }

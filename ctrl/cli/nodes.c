@@ -60,6 +60,7 @@ static void print_nodes(const struct answer *a)
 	static const char *const counters[] = {
 		"requests", "timeouts", "rejects", "errors", "in_flight", NULL};
 	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
+	char state[VALUE_STATE];
 	const json_t *node;
 	size_t i;
 
@@ -69,7 +70,7 @@ static void print_nodes(const struct answer *a)
 		table_cell(t, "%s", value_text(node, "address"));
 		table_cell(t, "%s", value_text(node, "zone"));
 		table_cell(t, "%lld", value_int(node, "weight"));
-		table_cell(t, "%s", value_text(node, "state"));
+		table_cell(t, "%s", value_state(node, state));
 		table_cell(t, "%s", value_yes(node, "eligible"));
 		add_rate(t, a, node);
 		add_numbers(t, node, counters);
@@ -127,7 +128,8 @@ static const struct cli_option options[] = {
 const struct cli_command cli_command_nodes = {
 	.name = "nodes",
 	.summary = "each node: state, traffic, latency, share",
-	.help = "IN tells whether requests may go there; REASON why not. TIMEOUTS, REJECTS "
+	.help = "IN tells whether requests may go there; REASON why not. An unconfirmed node is "
+		"there by its former definition, for the configuration's is bad. TIMEOUTS, REJECTS "
 		"(SERVER_ERROR) and ERRORS are counted since the start. P50 and P99 are measured "
 		"from request to reply. SHARE is the node's part of all requests, OWNS its part of "
 		"the keys by topology: a hot key shows where they differ.",

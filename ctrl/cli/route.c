@@ -10,7 +10,7 @@ static void print_candidates(FILE *out, const json_t *list)
 		"STATE", ">SCORE", ">WEIGHT", ">IN FLIGHT", ">LATENCY", ">PROBABILITY", "REPORT",
 		"TERMS", "REASON"};
 	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
-	char buf[VALUE_BUF], terms[VALUE_TERMS];
+	char buf[VALUE_BUF], terms[VALUE_TERMS], state[VALUE_STATE];
 	const json_t *c;
 	size_t i;
 
@@ -21,7 +21,7 @@ static void print_candidates(FILE *out, const json_t *list)
 		table_cell(t, "%s", value_text(c, "zone"));
 		table_cell(t, "%s", value_yes(c, "preferred"));
 		table_cell(t, "%s", value_yes(c, "eligible"));
-		table_cell(t, "%s", value_text(c, "state"));
+		table_cell(t, "%s", value_state(c, state));
 		table_cell(t, "%.1f", 100 * value_number(c, "score"));
 		table_cell(t, "%lld", value_int(c, "weight"));
 		table_cell(t, "%lld", value_int(c, "in_flight"));
@@ -51,7 +51,7 @@ static void print_terms(FILE *out, const json_t *r)
 static void print_turns(const struct answer *a)
 {
 	static const char *const columns[] = {
-		"NODE", "HOST", "ZONE", "IN", ">PROBABILITY", "REASON"};
+		"NODE", "HOST", "ZONE", "IN", ">PROBABILITY", "CONFIRMED", "REASON"};
 	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
 	char buf[VALUE_BUF];
 	const json_t *c;
@@ -64,6 +64,7 @@ static void print_turns(const struct answer *a)
 		table_cell(t, "%s", value_text(c, "zone"));
 		table_cell(t, "%s", value_yes(c, "eligible"));
 		table_cell(t, "%s", value_percent(value_number(c, "probability"), buf));
+		table_cell(t, "%s", value_flag(c, "unconfirmed") ? "no" : "yes");
 		table_cell(t, "%s",
 			json_is_null(json_object_get(c, "reason")) ? "" : value_text(c, "reason"));
 	}
@@ -71,13 +72,19 @@ static void print_turns(const struct answer *a)
 	fprintf(a->out, "\nchoice: the nodes that are in, in turn\n");
 }
 
+/* Behind the revision that the decision was made by. */
+static const char *stale_word(const json_t *r)
+{
+	return value_flag(r, "topology_stale") ? " (stale)" : "";
+}
+
 static void print_command(const struct answer *a)
 {
 	const json_t *r = a->result;
 
-	fprintf(a->out, "service %s, revision %lld\ncommand %s has no key, policy %s\n\n",
-		value_text(r, "service"), value_int(r, "revision"), value_text(r, "command"),
-		value_text(r, "keyless"));
+	fprintf(a->out, "service %s, revision %lld%s\ncommand %s has no key, policy %s\n\n",
+		value_text(r, "service"), value_int(r, "revision"), stale_word(r),
+		value_text(r, "command"), value_text(r, "keyless"));
 	if (value_flag(r, "used_local_fallback"))
 		fprintf(a->out, "choice: none, the router answers it itself\n");
 	else
@@ -92,8 +99,8 @@ static void print_route(const struct answer *a)
 		print_command(a);
 		return;
 	}
-	fprintf(a->out, "service %s, revision %lld, N = %lld\n", value_text(r, "service"),
-		value_int(r, "revision"), value_int(r, "replication"));
+	fprintf(a->out, "service %s, revision %lld%s, N = %lld\n", value_text(r, "service"),
+		value_int(r, "revision"), stale_word(r), value_int(r, "replication"));
 	fprintf(a->out, "key hash %s, token %lld at %s\n", value_text(r, "key_hash"),
 		value_int(token, "index"), value_text(token, "value"));
 	print_terms(a->out, r);

@@ -33,11 +33,11 @@ static void class_rows(struct table *t, const json_t *n, const char *class)
 {
 	const json_t *c = json_object_get(n, class);
 	const json_t *facts = json_object_get(n, "facts");
-	char text[VALUE_TERMS], share[VALUE_BUF], p99[VALUE_BUF];
+	char text[VALUE_TERMS], share[VALUE_BUF], p99[VALUE_BUF], state[VALUE_STATE];
 
 	table_cell(t, "%s", value_text(n, "id"));
 	table_cell(t, "%s", class);
-	table_cell(t, "%s", value_text(n, "state"));
+	table_cell(t, "%s", value_state(n, state));
 	table_cell(t, "%.1f", 100 * value_number(c, "score"));
 	table_cell(t, "%lld", value_int(c, "weight"));
 	table_cell(t, "%s", value_percent(value_number(n, "share"), share));

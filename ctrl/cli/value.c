@@ -30,6 +30,13 @@ json_t *value_list(const json_t *object, const char *name)
 	return json_object_get(object, name);
 }
 
+const char *value_state(const json_t *node, char text[VALUE_STATE])
+{
+	snprintf(text, VALUE_STATE, "%s%s", value_text(node, "state"),
+		value_flag(node, "unconfirmed") ? ", unconfirmed" : "");
+	return text;
+}
+
 const char *value_yes(const json_t *object, const char *name)
 {
 	return value_flag(object, name) ? "yes" : "no";

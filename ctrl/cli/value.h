@@ -15,6 +15,10 @@ double value_number(const json_t *object, const char *name);
 bool value_flag(const json_t *object, const char *name);
 json_t *value_list(const json_t *object, const char *name); /* borrowed; NULL has no elements */
 
+/* A node's "state", and "unconfirmed" behind it when it is: "healthy, unconfirmed". */
+#define VALUE_STATE 64
+const char *value_state(const json_t *node, char text[VALUE_STATE]);
+
 /* "yes" and "no". */
 const char *value_yes(const json_t *object, const char *name);
 

@@ -185,6 +185,7 @@ static void tick(evutil_socket_t fd, short what, void *arg)
 	}
 	for (uint32_t n = 0; n < r->nodes.count && !changed; n++)
 		changed = lag_changed(&r->nodes, n);
+	kvl_router_freshen(r, now);
 	if (kvl_scoring_tick(r->nodes.scoring, minute_of_day(), now) || changed)
 		kvl_publisher_request(r->publisher);
 	for (uint32_t n = 0; n < r->nodes.count; n++)

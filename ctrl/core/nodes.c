@@ -99,6 +99,27 @@ void kvl_nodes_follow(struct kvl_nodes *nodes, const struct kvl_topology *t,
 	}
 }
 
+static bool node_is_kept(const struct kvl_config *config, const char *id)
+{
+	for (size_t i = 0; config->nodes_kept != 0 && i < config->node_count; i++)
+		if (config->nodes[i].unconfirmed && strcmp(config->nodes[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+void kvl_nodes_confirm(struct kvl_nodes *nodes, const struct kvl_config *config)
+{
+	for (uint32_t n = 0; n < nodes->count; n++) {
+		struct kvl_node *node = &nodes->list[n];
+
+		if (!node->present)
+			continue;
+		node->config.unconfirmed = node_is_kept(config, node->config.id);
+		if (node->scored != NULL)
+			node->scored->unconfirmed = node->config.unconfirmed;
+	}
+}
+
 static bool port_find(const struct kvl_nodes *nodes, struct kvl_node *node)
 {
 	for (uint16_t i = 0; i < nodes->port_count; i++) {

@@ -66,6 +66,10 @@ void kvl_nodes_follow(struct kvl_nodes *nodes, const struct kvl_topology *t,
  */
 bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbours);
 
+/* Notes which nodes the configuration has by their former definition only: their scores are lowered
+ * with the next scoring. */
+void kvl_nodes_confirm(struct kvl_nodes *nodes, const struct kvl_config *config);
+
 /* How many versions it lags by its last word; 0 without one, or when that is older than
  * KVL_LAG_TRUSTED_MS: a bound is for those known to lag. */
 #define KVL_LAG_TRUSTED_MS 60000

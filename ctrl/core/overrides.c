@@ -140,7 +140,9 @@ static void nodes_apply(struct kvl_overrides *o, struct kvl_config *config, stru
 				"node %s is gone, and the weight that was set of it", n->id);
 			continue;
 		}
-		n->file = c->weight;
+		/* A former definition has what was set in it, and is not the file's. */
+		if (!c->unconfirmed)
+			n->file = c->weight;
 		c->weight = n->now;
 		o->nodes[kept++] = *n;
 	}

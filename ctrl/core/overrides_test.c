@@ -126,6 +126,20 @@ static void test_goes_with_its_service(void **state)
 	kvl_config_free(c);
 }
 
+/* A node that keeps its former definition has what was set in that: it is not the file's word. */
+static void test_unconfirmed(void **state)
+{
+	struct kvl_config *c = plain();
+
+	kvl_overrides_node_set(&o, &c->nodes[0], 50);
+	c->nodes[0].weight = 50;
+	c->nodes[0].unconfirmed = true;
+	kvl_overrides_apply(&o, c, &diags);
+	assert_int_equal(c->nodes[0].weight, 50);
+	assert_int_equal(kvl_overrides_node(&o, "n1")->file, 100);
+	kvl_config_free(c);
+}
+
 /* All four weights 0 between what is set and what is in the file: the file counts. */
 static void test_must_fit_the_file(void **state)
 {
@@ -207,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_survives_a_reload),
 		TEST(test_goes_with_its_service),
+		TEST(test_unconfirmed),
 		TEST(test_must_fit_the_file),
 		TEST(test_unset_must_fit_what_stays),
 		TEST(test_nodes_are_bounded),

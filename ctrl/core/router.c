@@ -373,6 +373,7 @@ int kvl_router_start(struct kvl_router *r, struct event_base *base, const char *
 		.config_path = config_path,
 		.config = config,
 		.started_ms = kvl_now_ms()};
+	kvl_source_confirmed(&r->source, r->started_ms);
 	error[0] = '\0';
 	rc = ports_open(r, error, error_size);
 	if (rc == 0)
@@ -507,9 +508,9 @@ int kvl_router_rebuild(struct kvl_router *r, struct kvl_diags *diags)
 	return 0;
 }
 
-int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
+static int reload(struct kvl_router *r, struct kvl_diags *diags)
 {
-	struct kvl_config *config = kvl_config_load(r->config_path, diags);
+	struct kvl_config *config = kvl_config_reload(r->config_path, r->config, diags);
 	static struct kvl_overrides overrides; /* large */
 	struct kvl_topology *t;
 	bool same;
@@ -540,10 +541,41 @@ int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
 	kvl_config_free(r->config);
 	r->config = config;
 	r->overrides = overrides;
+	kvl_nodes_confirm(&r->nodes, r->config);
 	kvl_health_watch_configure(r->health);
 	kvl_scoring_follow(
 		r->nodes.scoring, r->topology, &r->config->health, r->config->reports.interval_ms);
 	kvl_log(KVL_LOG_NOTICE, "reloaded %s: revision %lu, %s", r->config_path,
 		(unsigned long)r->topology->revision, same ? "nothing changed" : "changed");
 	return same ? 0 : 1;
+}
+
+void kvl_router_freshen(struct kvl_router *r, uint64_t now_ms)
+{
+	bool stale = kvl_source_stale(&r->source, r->config->health.topology_fresh_ms, now_ms);
+
+	if (stale == r->topology_stale)
+		return;
+	r->topology_stale = stale;
+	kvl_scoring_confidence(r->nodes.scoring, stale ? KVL_CONFIDENCE_STALE : 1);
+	kvl_publisher_request(r->publisher);
+	if (stale)
+		kvl_log(KVL_LOG_WARNING,
+			"the topology is stale: the newest reload of %s failed; revision %lu stays "
+			"in force",
+			r->config_path, (unsigned long)r->topology->revision);
+	else
+		kvl_log(KVL_LOG_NOTICE, "the topology is confirmed again");
+}
+
+int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags)
+{
+	int rc = reload(r, diags);
+
+	if (rc < 0)
+		kvl_source_failed(&r->source, kvl_now_ms());
+	else
+		kvl_source_confirmed(&r->source, kvl_now_ms());
+	kvl_router_freshen(r, kvl_now_ms());
+	return rc;
 }

@@ -4,6 +4,7 @@
 #include "ctrl/core/nodes.h"
 #include "ctrl/core/overrides.h"
 #include "ctrl/core/publisher.h"
+#include "ctrl/core/source.h"
 #include "ctrl/core/tenants.h"
 
 /*
@@ -22,6 +23,8 @@ struct kvl_router {
 	const char *config_path;
 	struct kvl_config *config; /* live, overrides included */
 	struct kvl_overrides overrides;
+	struct kvl_source source; /* of the configuration */
+	bool topology_stale;      /* by it, and scored accordingly: kvl_router_freshen() */
 	uint64_t started_ms;
 
 	struct kvl_port ports[KVL_PORTS_MAX];
@@ -57,9 +60,13 @@ void kvl_router_stop(struct kvl_router *r);
 
 /*
  * Reads the configuration again. Returns 1 when something changed and was switched to, 0 when it
- * is as before, or negative errno with the old state live. Messages in *diags in any case.
+ * is as before, or negative errno with the old state live, and stale in time (source.h). Messages in
+ * *diags in any case. A bad node that was in force stays as it was, unconfirmed (config.h).
  */
 int kvl_router_reload(struct kvl_router *r, struct kvl_diags *diags);
+
+/* The topology may have become stale, by time alone: then decisions are less sharp (SPEC 5.3). */
+void kvl_router_freshen(struct kvl_router *r, uint64_t now_ms);
 
 /*
  * Builds a topology from r->config as it stands now, and switches to it. Returns 0, or negative

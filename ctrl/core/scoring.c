@@ -246,6 +246,13 @@ void kvl_scoring_count(struct kvl_scoring *s, uint16_t node, uint64_t reads, uin
 	p->writes += writes;
 }
 
+void kvl_scoring_confidence(struct kvl_scoring *s, double confidence)
+{
+	for (unsigned int i = 0; i < KVL_SERVICES_MAX; i++)
+		if (s->pools[i].scorer != NULL)
+			kvl_scorer_confidence(s->pools[i].scorer, confidence);
+}
+
 bool kvl_scoring_tick(struct kvl_scoring *s, uint32_t minute_of_day, uint64_t now_ms)
 {
 	bool look = now_ms >= s->profile_ms + PROFILE_MS, dirty = false;

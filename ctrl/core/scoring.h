@@ -35,6 +35,9 @@ struct kvl_scored_node *kvl_scoring_node(const struct kvl_scoring *s, uint16_t n
 /* What the workers asked of a node since the last call: for `profile: auto`. */
 void kvl_scoring_count(struct kvl_scoring *s, uint16_t node, uint64_t reads, uint64_t writes);
 
+/* How well the topology is known, of all pools that there are (kvl_scorer_confidence()). */
+void kvl_scoring_confidence(struct kvl_scoring *s, double confidence);
+
 /* What time does to all of them, profiles included; the minute is of the operator's day. Returns
  * true when weights should be published. */
 bool kvl_scoring_tick(struct kvl_scoring *s, uint32_t minute_of_day, uint64_t now_ms);

@@ -4,7 +4,8 @@
 #include "ctrl/core/topology.h"
 #include "lib/model/scoring_fields.h"
 
-/* Field by field: what stands between them (padding, line numbers) is no difference. */
+/* Field by field: what stands between them (padding, line numbers) is no difference; nor is whether
+ * a node is confirmed, which moves no key. */
 
 static bool node_same(const struct kvl_node_config *a, const struct kvl_node_config *b)
 {

@@ -110,6 +110,8 @@ static const struct bad_case router_cases[] = {
 		{"E f:4:28: health.timeouts_to_down: 0: must be 1..1000000"}},
 	{ALL "health: {passive_fresh_ms: 99}\n",
 		{"E f:4:28: health.passive_fresh_ms: 99: must be 100..3600000"}},
+	{ALL "health: {topology_fresh_ms: 99}\n",
+		{"E f:4:29: health.topology_fresh_ms: 99: must be 100..3600000"}},
 };
 
 #define LISTEN "must be a numeric IP address of this host, or 0.0.0.0 for all"

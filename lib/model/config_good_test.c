@@ -106,6 +106,7 @@ static void test_defaults(void **state)
 	assert_int_equal(c->health.probe_interval_ms, 500);
 	assert_int_equal(c->health.probe_timeout_ms, 200);
 	assert_int_equal(c->health.passive_fresh_ms, 30000);
+	assert_int_equal(c->health.topology_fresh_ms, 60000);
 
 	assert_int_equal(c->port_count, 1);
 	assert_string_equal(c->ports[0].exception, "kvl-p0");
@@ -149,7 +150,7 @@ static void test_everything(void **state)
 		"  snat_ports: 32768-65535, mbufs: 262144, poll: adaptive, hugepages: off,\n"
 		"  max_nodes: 4096}\n"
 		"health: {timeouts_to_down: 5, probe_interval_ms: 1000, probe_timeout_ms: 1000,\n"
-		"  passive_fresh_ms: 5000}\n"
+		"  passive_fresh_ms: 5000, topology_fresh_ms: 3600000}\n"
 		"ports:\n"
 		"- {name: p0, device: \"net_af_xdp0,iface=eth1,start_queue=0\", snat: 192.0.2.1}\n"
 		"- {name: p1, device: \"net_tap1,iface=x\", interface: tap7, mtu: 9000, snat6: "
@@ -186,6 +187,7 @@ static void test_everything(void **state)
 	assert_int_equal(c->health.probe_interval_ms, 1000);
 	assert_int_equal(c->health.probe_timeout_ms, 1000);
 	assert_int_equal(c->health.passive_fresh_ms, 5000);
+	assert_int_equal(c->health.topology_fresh_ms, 3600000);
 	assert_int_equal(c->port_count, 2);
 	assert_string_equal(c->ports[0].device, "net_af_xdp0,iface=eth1,start_queue=0");
 	assert_string_equal(c->ports[0].interface, "eth1");

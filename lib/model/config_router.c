@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/model/draft.h"
+#include "lib/score/fresh.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -129,6 +130,8 @@ static const struct field health_fields[] = {
 		.max = 60000},
 	{"passive_fresh_ms", set_uint, AT(struct kvl_health_config, passive_fresh_ms), .min = 100,
 		.max = 3600000},
+	{"topology_fresh_ms", set_uint, AT(struct kvl_health_config, topology_fresh_ms), .min = 100,
+		.max = 3600000},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -178,5 +181,6 @@ void router_defaults(struct kvl_config *config)
 		.probe_interval_ms = 500,
 		.probe_timeout_ms = 200,
 		.passive_fresh_ms = 30000,
+		.topology_fresh_ms = KVL_FRESH_TOPOLOGY_MS,
 	};
 }
