@@ -26,7 +26,9 @@ const struct cli_command cli_command_reload = {
 	.summary = "have the configuration read again",
 	.help = "A configuration that is refused changes nothing: what is wrong is printed, the "
 		"exit "
-		"status is 2, and what was in force stays. Needs the admin role: root, or the "
-		"daemon's own user or group.",
+		"status is 2, and what was in force stays, though it is stale in time: see status. "
+		"A bad node keeps its former definition when it has one, and is left out "
+		"otherwise; the rest is taken. Needs the admin role: root, or the daemon's own "
+		"user or group.",
 	.run = run,
 };

@@ -51,7 +51,7 @@ static void print_terms(FILE *out, const json_t *r)
 static void print_turns(const struct answer *a)
 {
 	static const char *const columns[] = {
-		"NODE", "HOST", "ZONE", "IN", ">PROBABILITY", "CONFIRMED", "REASON"};
+		"NODE", "HOST", "ZONE", "IN", ">PROBABILITY", "REASON"};
 	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
 	char buf[VALUE_BUF];
 	const json_t *c;
@@ -62,9 +62,9 @@ static void print_turns(const struct answer *a)
 		table_cell(t, "%s", value_text(c, "id"));
 		table_cell(t, "%s", value_text(c, "host"));
 		table_cell(t, "%s", value_text(c, "zone"));
-		table_cell(t, "%s", value_yes(c, "eligible"));
+		table_cell(t, "%s%s", value_yes(c, "eligible"),
+			value_flag(c, "unconfirmed") ? ", unconfirmed" : "");
 		table_cell(t, "%s", value_percent(value_number(c, "probability"), buf));
-		table_cell(t, "%s", value_flag(c, "unconfirmed") ? "no" : "yes");
 		table_cell(t, "%s",
 			json_is_null(json_object_get(c, "reason")) ? "" : value_text(c, "reason"));
 	}
@@ -157,7 +157,9 @@ const struct cli_command cli_command_route = {
 		"reason. PROBABILITY is that of a read's draw now, as the workers would draw it by "
 		"the weights and by "
 		"what they know themselves: their requests IN FLIGHT, and the average LATENCY of "
-		"their last answers. A command without a key is answered "
+		"their last answers. A revision is stale when the newest reload failed: see "
+		"status. "
+		"A command without a key is answered "
 		"by the "
 		"router, or goes to the nodes in turn, as the service's `keyless` says. The key is "
 		"sent to kvlaned over the "
