@@ -85,8 +85,8 @@ static void asked_since(struct kvl_router *r, uint16_t number, const struct kvl_
 }
 
 /* What the workers saw since the last tick; latencies only of a node that answered. */
-static void seen_since(
-	struct kvl_router *r, uint16_t number, struct kvl_seen *seen, struct kvl_histogram *latency)
+static void seen_since(struct kvl_router *r, uint16_t number, uint32_t silence_ms,
+	struct kvl_seen *seen, struct kvl_histogram *latency)
 {
 	struct kvl_node *node = &r->nodes.list[number];
 	struct kvl_node_tally *before = &node->seen, now;
@@ -102,8 +102,9 @@ static void seen_since(
 				.timeouts = now.timeouts - before->timeouts,
 			},
 		/* Those of an id that had the number before are not this node's. */
-		.timeouts_in_a_row =
-			RTE_MIN(now.timeouts_in_a_row, now.timeouts - node->base.timeouts),
+		.timeouts_in_a_row = RTE_MIN(kvl_tally_timeouts_in_a_row(r->workers,
+						     r->worker_count, number, silence_ms),
+			now.timeouts - node->base.timeouts),
 	};
 	now.latency = before->latency;
 	if (seen->outcomes.replies != 0) {
@@ -119,12 +120,22 @@ static void seen_since(
 	before->latency = now.latency;
 }
 
-static void node_observe(struct kvl_router *r, uint16_t number, uint64_t now)
+/* The longest that a request waits for its node, and what a loop may take to notice. */
+static uint32_t silence_longest(const struct kvl_topology *t)
+{
+	uint32_t longest = 0;
+
+	for (uint32_t i = 0; i < t->service_count; i++)
+		longest = RTE_MAX(longest, (uint32_t)t->services[i].config.timeout_ms);
+	return longest + KVL_HEALTH_TICK_MS;
+}
+
+static void node_observe(struct kvl_router *r, uint16_t number, uint32_t silence_ms, uint64_t now)
 {
 	static struct kvl_histogram latency;
 	struct kvl_seen seen;
 
-	seen_since(r, number, &seen, &latency);
+	seen_since(r, number, silence_ms, &seen, &latency);
 	kvl_scorer_passive(kvl_scoring_of(r->nodes.scoring, number), number, &seen, now);
 }
 
@@ -173,13 +184,14 @@ static void tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct kvl_health_watch *watch = arg;
 	struct kvl_router *r = watch->router;
+	uint32_t silence_ms = silence_longest(r->topology);
 	uint64_t now = kvl_now_ms();
 	bool changed = false;
 
 	for (uint32_t n = 0; n < r->nodes.count; n++) {
 		if (!r->nodes.list[n].present || r->nodes.list[n].scored == NULL)
 			continue;
-		node_observe(r, n, now);
+		node_observe(r, n, silence_ms, now);
 		node_probe(watch, n, now);
 		hop_doubt(r, &r->nodes.list[n]);
 	}

@@ -35,23 +35,29 @@ static uint32_t in_flight_read(const struct kvl_pulse *pulse)
 void kvl_tally_node(struct kvl_worker *const *workers, uint16_t count, uint16_t node, bool latency,
 	struct kvl_node_tally *tally)
 {
-	bool asked = false;
-
 	memset(tally, 0, latency ? sizeof(*tally) : offsetof(struct kvl_node_tally, latency));
 	for (uint16_t i = 0; i < count; i++) {
-		const struct kvl_node_counters *c = &workers[i]->nodes[node];
-		uint32_t in_a_row = gauge_read(&c->timeouts_in_a_row);
-
-		node_add(tally, c);
+		node_add(tally, &workers[i]->nodes[node]);
 		tally->in_flight += in_flight_read(&workers[i]->pulses[node]);
 		if (latency)
 			kvl_hist_merge(&tally->latency, &workers[i]->latency[node]);
-		if (kvl_counter_read(&c->requests) == 0)
-			continue;
-		if (!asked || in_a_row < tally->timeouts_in_a_row)
-			tally->timeouts_in_a_row = in_a_row;
-		asked = true;
 	}
+}
+
+uint32_t kvl_tally_timeouts_in_a_row(
+	struct kvl_worker *const *workers, uint16_t count, uint16_t node, uint32_t silence_ms)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint16_t i = 0; i < count; i++) {
+		const struct kvl_worker *w = workers[i];
+		uint32_t in_a_row = gauge_read(&w->nodes[node].timeouts_in_a_row);
+		uint32_t age = gauge_read(&w->tick) - gauge_read(&w->pulses[node].answered);
+
+		if (in_a_row != 0 || age <= silence_ms)
+			least = RTE_MIN(least, in_a_row);
+	}
+	return least == UINT32_MAX ? 0 : least;
 }
 
 void kvl_tally_counters(struct kvl_worker *const *workers, uint16_t count, struct kvl_counters *sum)

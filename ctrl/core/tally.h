@@ -15,14 +15,20 @@ struct kvl_node_tally {
 	uint64_t hits, misses;
 	uint64_t errors, rejects, timeouts, refused, late;
 	uint32_t in_flight;
-	uint32_t timeouts_in_a_row; /* the least of the workers that asked this node since its last
-				     * reply: one worker's silence is not the node's */
 	struct kvl_histogram latency;
 };
 
 /* Without the histogram when `latency` is false (it costs the most). */
 void kvl_tally_node(struct kvl_worker *const *workers, uint16_t count, uint16_t node, bool latency,
 	struct kvl_node_tally *tally);
+
+/*
+ * Timeouts of the node in a row: the least of the workers that hear of it, since one worker's silence
+ * is not the node's. Of a worker without any whose last reply is older than `silence_ms`, the
+ * longest that a request waits, nothing follows: it has not asked since.
+ */
+uint32_t kvl_tally_timeouts_in_a_row(
+	struct kvl_worker *const *workers, uint16_t count, uint16_t node, uint32_t silence_ms);
 
 /* All of struct kvl_counters, member by member. */
 void kvl_tally_counters(
