@@ -89,14 +89,14 @@ static uint16_t untried_best(const struct kvl_worker *w, const struct kvl_root *
 }
 
 static bool retry_allowed(struct kvl_worker *w, const struct kvl_root_service *service,
-	const struct kvl_slot *s, const struct kvl_tries *t, uint32_t next_wait)
+	const struct kvl_slot *s, const struct kvl_tries *t, const struct kvl_root_node *next)
 {
 	struct kvl_retry_params params = w->retry;
 	const struct kvl_retry_request request = {
 		.idempotent = true,
 		.tries = t->count,
 		.elapsed_us = (w->tick - t->began) * 1000,
-		.timeout_us = next_wait * 1000,
+		.needed_us = next->try_ms * (1000 / KVL_RETRY_P99),
 		.key_hash = s->key_hash,
 	};
 	enum kvl_retry_verdict verdict;
@@ -201,7 +201,7 @@ bool kvl_retry_again(struct kvl_worker *w, const struct kvl_root *root, uint32_t
 	next = s->seen.total == 0 ? untried_best(w, root, service, t, s->key_hash) : KVL_NODE_NONE;
 	node = &kvl_root_nodes(root)[next == KVL_NODE_NONE ? 0 : next];
 	wait = next == KVL_NODE_NONE ? left : RTE_MIN(wait_ticks(w, node), left);
-	if (next == KVL_NODE_NONE || !retry_allowed(w, service, s, t, wait)
+	if (next == KVL_NODE_NONE || !retry_allowed(w, service, s, t, node)
 		|| !kvl_datagram_begin(w, &d))
 		return wait_on(w, slot, left, refused);
 	node_leave(w, s, t->timeout_ms, refused);

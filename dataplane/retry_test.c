@@ -107,6 +107,39 @@ static void never_the_same_node_twice_and_two_retries_at_most(void **state)
 	world_check_conservation();
 }
 
+/* A try that could not end in time would only be held against a node that did nothing. */
+static void no_try_without_time_for_it(void **state)
+{
+	struct world_asked first, second;
+	uint64_t charged = 0;
+
+	world_try_ms = WORLD_TIMEOUT * 8 / 10;
+	world_publish();
+	world_run(0, 0, &get, 1);
+	world_asked(0, &first);
+	world_wait(0, WORLD_TIMEOUT * 9 / 10);
+	assert_null(world_sent(0, 1));
+	assert_int_equal(retries(KVL_RETRY_DEADLINE), 1);
+	world_wait(0, WORLD_TIMEOUT / 10 + 2);
+	assert_int_equal(retries(KVL_RETRY_YES), 0);
+	for (unsigned int n = 0; n < WORLD_NODES; n++)
+		charged += world_workers[0]->nodes[n].timeouts;
+	assert_int_equal(world_workers[0]->nodes[first.node - 1].timeouts, 1);
+	assert_int_equal(charged, 1);
+	rte_pktmbuf_free(world_sent(0, 0));
+
+	world_try_ms = WORLD_TIMEOUT / 2; /* half of it, the p99, is left */
+	world_publish();
+	world_run(0, 0, &get, 1);
+	world_asked(0, &first);
+	world_wait(0, WORLD_TIMEOUT * 6 / 10 + 2);
+	world_asked(0, &second);
+	assert_int_equal(retries(KVL_RETRY_YES), 1);
+	world_wait(0, WORLD_TIMEOUT);
+	rte_pktmbuf_free(world_sent(0, 0));
+	world_check_conservation();
+}
+
 static void only_reads_are_asked_again(void **state)
 {
 	static const char *const others[] = {"set k 0 0 1\r\nx\r\n", "incr k 1\r\n", "delete k\r\n",
@@ -346,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(another_holder_answers, begin),
 		cmocka_unit_test_setup(never_the_same_node_twice_and_two_retries_at_most, begin),
+		cmocka_unit_test_setup(no_try_without_time_for_it, begin),
 		cmocka_unit_test_setup(only_reads_are_asked_again, begin),
 		cmocka_unit_test_setup(budget_bounds_the_storm, begin),
 		cmocka_unit_test_setup(nobody_else_to_ask, begin),

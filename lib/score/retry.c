@@ -4,7 +4,6 @@
 
 #include "lib/score/retry.h"
 
-#define P99_TIMES   2
 #define JITTER_PART 10
 
 struct kvl_retry_params kvl_retry_defaults(void)
@@ -21,7 +20,7 @@ struct kvl_retry_params kvl_retry_defaults(void)
 
 uint32_t kvl_retry_timeout_us(const struct kvl_retry_params *params, double p99_us)
 {
-	double timeout = P99_TIMES * p99_us;
+	double timeout = KVL_RETRY_P99 * p99_us;
 
 	if (!(timeout > 0) || timeout >= params->timeout_cap_us)
 		return params->timeout_cap_us;
@@ -61,7 +60,7 @@ static enum kvl_retry_verdict may_retry(
 		return KVL_RETRY_NOT_IDEMPOTENT;
 	if (request->tries > params->retries_most)
 		return KVL_RETRY_TRIES;
-	if ((uint64_t)request->elapsed_us + request->timeout_us > params->deadline_us)
+	if ((uint64_t)request->elapsed_us + request->needed_us > params->deadline_us)
 		return KVL_RETRY_DEADLINE;
 	return KVL_RETRY_YES;
 }

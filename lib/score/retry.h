@@ -22,6 +22,8 @@ struct kvl_retry_params {
 
 struct kvl_retry_params kvl_retry_defaults(void);
 
+#define KVL_RETRY_P99 2 /* times its p99 a node is waited for */
+
 /* Of one try at a node: twice its p99 (p99 50 ms => 100 ms) between floor and cap; the cap as long
  * as its p99 is not known (NAN or 0). */
 uint32_t kvl_retry_timeout_us(const struct kvl_retry_params *params, double p99_us);
@@ -71,7 +73,8 @@ struct kvl_retry_request {
 	bool idempotent;
 	uint32_t tries;      /* so far, the first one counted */
 	uint32_t elapsed_us; /* since the request came */
-	uint32_t timeout_us; /* of the next try */
+	uint32_t
+		needed_us; /* by the next try at least: its node's p99, else it would only be charged */
 	uint64_t key_hash;
 };
 

@@ -60,7 +60,7 @@ static void test_verdicts(void **state)
 	r.elapsed_us = 1900001;
 	assert_int_equal(decide(r), KVL_RETRY_DEADLINE);
 	r.elapsed_us = UINT32_MAX;
-	r.timeout_us = UINT32_MAX;
+	r.needed_us = UINT32_MAX;
 	assert_int_equal(decide(r), KVL_RETRY_DEADLINE);
 	assert_int_equal(budget.hundredths, 100 * KVL_RETRY_SAVED); /* refused for nothing */
 	r = fine;
