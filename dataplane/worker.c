@@ -10,12 +10,23 @@
  * between two turns, and each turn ends in a quiescent state, idle ones too.
  */
 
+#define AGE_EVERY 1024u /* ticks, for each node: some of them each tick */
+
+static void pulses_age(struct kvl_worker *w)
+{
+	uint32_t at = w->tick % AGE_EVERY, upto = (at + 1) * w->node_max / AGE_EVERY;
+
+	for (uint32_t n = at * w->node_max / AGE_EVERY; n < upto; n++)
+		kvl_pulse_age(&w->pulses[n], w->tick);
+}
+
 static void clock_advance(struct kvl_worker *w)
 {
 	w->now = rte_rdtsc();
 	while (unlikely(w->now >= w->next_tick)) {
 		w->tick++;
 		w->next_tick += w->tsc_per_tick;
+		pulses_age(w);
 	}
 }
 

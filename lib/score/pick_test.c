@@ -347,6 +347,25 @@ static void test_latency_average(void **state)
 	assert_true(p.latency <= KVL_LATENCY_MOST);
 }
 
+/* Who is not asked is forgotten in the end; who is, or has something to answer, is not. */
+static void test_latency_forgotten(void **state)
+{
+	struct kvl_pulse p;
+
+	kvl_pulse_init(&p);
+	answer(&p, 90000, 100);
+	kvl_pulse_age(&p, 100 + KVL_LATENCY_FORGET_MS - 1);
+	assert_latency(&p, 90000);
+	kvl_pulse_sent(&p);
+	kvl_pulse_age(&p, 100 + KVL_LATENCY_FORGET_MS);
+	assert_latency(&p, 90000);
+	kvl_pulse_left(&p);
+	kvl_pulse_age(&p, 100 + KVL_LATENCY_FORGET_MS);
+	assert_true(p.latency == 0);
+	answer(&p, 700, 20000);
+	assert_latency(&p, 700);
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, start)
 
 int main(void)
@@ -367,6 +386,7 @@ int main(void)
 		TEST(test_least_extremes),
 		TEST(test_in_flight),
 		TEST(test_latency_average),
+		TEST(test_latency_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,3 +81,16 @@ static inline void kvl_pulse_latency(struct kvl_pulse *p, uint32_t us, uint32_t 
 		since = KVL_LATENCY_WINDOW_MS;
 	p->latency += (took - p->latency) * ((float)(int32_t)since / KVL_LATENCY_WINDOW_MS);
 }
+
+/*
+ * About once a second for each node. What was known of a node that has not answered anything for so long
+ * is forgotten, so that one bad answer, or a time when it was slow, does not keep it from being asked
+ * for good: it counts as the slowest of its row then, is asked, and known again.
+ */
+#define KVL_LATENCY_FORGET_MS 8000
+
+static inline void kvl_pulse_age(struct kvl_pulse *p, uint32_t now_ms)
+{
+	if (p->queue == 1 && now_ms - p->answered >= KVL_LATENCY_FORGET_MS)
+		p->latency = 0;
+}

@@ -85,8 +85,18 @@ static void peer_probe(struct sim *sim, struct sim_router *r, uint16_t node)
 	p->probe_due = sim->now + (p->probe_ok ? 2 * SIM_HOP : SIM_TIMEOUT);
 }
 
+/* As a worker does it, once a second. */
+static void pulses_age(struct sim *sim, struct sim_router *r)
+{
+	if (sim->now / SIM_SECOND == (sim->now - SIM_TICK) / SIM_SECOND)
+		return;
+	for (uint16_t i = 0; i < SIM_NODES; i++)
+		kvl_pulse_age(&r->pulses[i], (uint32_t)ms_of(sim->now));
+}
+
 void sim_router_tick(struct sim *sim, struct sim_router *r)
 {
+	pulses_age(sim, r);
 	for (uint16_t i = 0; i < SIM_NODES; i++) {
 		peer_observe(sim, r, i);
 		peer_probe(sim, r, i);
