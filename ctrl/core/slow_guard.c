@@ -9,6 +9,8 @@
 void kvl_slow_guard_init(struct kvl_slow_guard *g)
 {
 	kvl_client_table_init(&g->clients, g->places, KVL_SLOW_CLIENTS, rte_rand());
+	g->tenants.shares = g->shares;
+	g->tenants.node_max = KVL_NODES_MAX;
 }
 
 static struct kvl_client *client_find(struct kvl_slow_guard *g, const struct kvl_addr *client,

@@ -7,15 +7,17 @@
 #include "lib/model/root.h"
 
 /*
- * The slow path's part of dataplane/admit.h: the same lists of clients, and a table of rates of its
- * own, so that a client, or a tenant, has here what it may have of one worker more. The slow path's thread only.
+ * The slow path's part of dataplane/admit.h: the same lists of clients, and tables of its own of
+ * clients' and tenants' rates and of tenants' shares of nodes, so that a client, or a tenant, has
+ * here what it may have of one worker more. The slow path's thread only.
  */
 #define KVL_SLOW_CLIENTS 4096
 
 struct kvl_slow_guard {
 	struct kvl_client_table clients;
 	struct kvl_client places[KVL_SLOW_CLIENTS];
-	struct kvl_tenant_state tenants; /* rates only */
+	struct kvl_tenant_state tenants;
+	struct kvl_tenant_share shares[KVL_TENANTS_MAX * KVL_NODES_MAX];
 };
 
 void kvl_slow_guard_init(struct kvl_slow_guard *g);

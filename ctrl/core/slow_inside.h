@@ -7,6 +7,7 @@
 
 #include <event2/event.h>
 
+#include "ctrl/core/slow_choose.h"
 #include "ctrl/core/slow_guard.h"
 #include "ctrl/core/slow_split.h"
 #include "lib/proto/reply.h"
@@ -39,6 +40,7 @@ struct kvl_slow_path {
 	uint64_t random;
 	struct kvl_slow_table table;
 	struct kvl_slow_guard guard;
+	struct kvl_slow_load load; /* of the table, guard and counters */
 	struct kvl_slow_split splits[KVL_SLOW_SPLITS];
 	struct kvl_slow_split_ops split_ops;
 	uint8_t datagram[KVL_SLOW_DATAGRAM];
@@ -50,11 +52,6 @@ struct kvl_slow_path {
 	struct kvl_slow_counters counters;
 };
 
-static inline void kvl_slow_count(uint64_t *counter)
-{
-	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
-}
-
 /* s->datagram to there. Best effort: what the socket does not take is lost, as on a wire. */
 bool kvl_slow_send(
 	const struct kvl_slow_path *s, int fd, const struct kvl_endpoint *to, size_t len);
@@ -62,6 +59,16 @@ bool kvl_slow_send(
 /* May so many bytes go to the client? */
 bool kvl_slow_bytes_check(struct kvl_slow_path *s, const struct kvl_endpoint *client,
 	uint16_t service, const struct kvl_client_terms *terms, size_t len);
+
+/* kvl_slow_choose() by the slow path's own load and chance. */
+static inline enum kvl_verdict kvl_slow_node(struct kvl_slow_path *s, const struct kvl_root *root,
+	const struct kvl_root_service **service, const uint8_t *datagram,
+	const struct kvl_request *request, uint16_t *node)
+{
+	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
+	return kvl_slow_choose(
+		&s->load, root, service, datagram, request, (uint32_t)(s->random >> 32), node);
+}
 
 /* slow_parts.c: the datagram in hand is taken apart; false when there is no room for it. */
 bool kvl_slow_take_apart(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *client,

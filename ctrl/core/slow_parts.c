@@ -2,7 +2,6 @@
 #include <rte_byteorder.h>
 
 #include "ctrl/core/clock.h"
-#include "ctrl/core/slow_choose.h"
 #include "ctrl/core/slow_inside.h"
 
 /* Datagrams that are taken apart (slow_split.h), between the slow path's sockets and its table. */
@@ -20,12 +19,10 @@ static enum kvl_verdict part_ask(void *context, struct kvl_slow_split *split, ui
 
 	if (service == NULL || kvl_now_ms() >= split->deadline_ms)
 		return KVL_REQUEST_NO_REPLY;
-	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
-	verdict = kvl_slow_choose(
-		&s->guard, root, &service, split->payload, request, s->random >> 32, &number);
+	verdict = kvl_slow_node(s, root, &service, split->payload, request, &number);
 	if (verdict != KVL_REQUEST_OK)
 		return verdict;
-	r = kvl_slow_table_take(&s->table, &id);
+	r = kvl_slow_table_take(&s->table, number, false, &id);
 	if (r == NULL)
 		return KVL_REQUEST_TABLE_FULL;
 	node = &kvl_root_nodes(root)[number];

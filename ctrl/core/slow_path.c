@@ -11,7 +11,6 @@
 
 #include "ctrl/core/clock.h"
 #include "ctrl/core/log.h"
-#include "ctrl/core/slow_choose.h"
 #include "ctrl/core/slow_inside.h"
 #include "lib/proto/reply.h"
 #include "lib/proto/request.h"
@@ -92,19 +91,19 @@ static void unanswered(struct kvl_slow_path *s, const struct kvl_slow_request *r
 
 /* Under a fresh id, to the node; the client's own id comes back with the reply. */
 static void request_forward(struct kvl_slow_path *s, int fd, const struct kvl_endpoint *client,
-	const struct kvl_root_service *service, const struct kvl_root_node *node,
+	const struct kvl_root *root, const struct kvl_root_service *service, uint16_t number,
 	const struct kvl_request *request, size_t len)
 {
+	const struct kvl_root_node *node = &kvl_root_nodes(root)[number];
 	struct kvl_frame *frame = (void *)s->datagram;
 	struct kvl_slow_request *r;
 	uint16_t id;
 
-	r = kvl_slow_table_take(&s->table, &id);
+	r = kvl_slow_table_take(&s->table, number, request->flags & KVL_REQ_QUIET, &id);
 	if (r == NULL) {
 		answer(s, fd, client, KVL_REQUEST_TABLE_FULL, request, len);
 		return;
 	}
-	r->quiet = request->flags & KVL_REQ_QUIET;
 	r->service_fd = fd;
 	r->client = *client;
 	r->client_id = frame->id;
@@ -135,7 +134,7 @@ static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpo
 		kvl_root_service_at(root, &own->address, own->port);
 	struct kvl_request request = {0};
 	enum kvl_verdict verdict;
-	uint16_t node;
+	uint16_t number;
 
 	kvl_slow_count(&s->counters.received);
 	if (service == NULL) {
@@ -165,13 +164,11 @@ static void request_take(struct kvl_slow_path *s, int fd, const struct kvl_endpo
 		answer(s, fd, client, verdict, &request, len);
 		return;
 	}
-	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
-	verdict = kvl_slow_choose(
-		&s->guard, root, &service, s->datagram, &request, s->random >> 32, &node);
+	verdict = kvl_slow_node(s, root, &service, s->datagram, &request, &number);
 	if (verdict != KVL_REQUEST_OK)
 		answer(s, fd, client, verdict, &request, len);
 	else
-		request_forward(s, fd, client, service, &kvl_root_nodes(root)[node], &request, len);
+		request_forward(s, fd, client, root, service, number, &request, len);
 }
 
 static struct kvl_endpoint socket_endpoint(int fd)
@@ -435,6 +432,7 @@ struct kvl_slow_path *kvl_slow_path_new(struct rte_rcu_qsbr *rcu, unsigned int r
 	kvl_sequence_pool_init(&s->table.sequences);
 	kvl_slow_parts_init(s);
 	kvl_slow_guard_init(&s->guard);
+	s->load = (struct kvl_slow_load){&s->guard.tenants, s->table.awaited, &s->counters};
 	rc = -node_sockets_open(s);
 	s->base = event_base_new();
 	if (rc == 0 && s->base == NULL)

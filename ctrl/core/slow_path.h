@@ -20,8 +20,8 @@
  *	received = forwarded + answered + splits + drops of requests
  *	replies in = replies + replies to parts + drops of replies
  *
- * (drop_amplification is of either, and of what is told.) A client address has here what it may
- * have of one more worker.
+ * (drop_amplification is of either, and of what is told.) A client address, a tenant at a node, and
+ * all requests at a node have here what they may have of one more worker.
  */
 #define KVL_SLOW_IN_FLIGHT 1024
 #define KVL_SLOW_QUIET_MS  250 /* how long a quiet request keeps its place, at most */
@@ -37,7 +37,12 @@
 	X(timeouts)                                                                                  \
 	X(told) /* of timeouts and drop_send: the client was told that no node answered */           \
 	X(quiet_expired)                                                                             \
-	X(drop_silent)        /* requests that may not be answered: frame faults, noreply */         \
+	X(masked)      /* requests and parts that went elsewhere: a node lags, or has too much */    \
+	X(lag_open)    /* that all holders lag too far for, and went to one all the same */          \
+	X(over_rate)   /* that were refused: beyond the tenant's rate */                             \
+	X(over_share)  /* each holder has had its share of the tenant's rate */                      \
+	X(shed)        /* or has max_in_flight */                                                    \
+	X(drop_silent) /* requests that may not be answered: frame faults, noreply */                \
 	X(drop_no_service)    /* came for a service that has just gone */                            \
 	X(drop_client_denied) /* the source is not in the service's list of clients */               \
 	X(drop_client_rate)   /* it has asked too often */                                           \
@@ -56,6 +61,11 @@ struct kvl_slow_counters {
 	KVL_SLOW_COUNTERS(X)
 #undef X
 };
+
+static inline void kvl_slow_count(uint64_t *counter)
+{
+	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+}
 
 struct kvl_slow_path;
 

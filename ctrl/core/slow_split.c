@@ -56,8 +56,9 @@ static int64_t part_values(const struct kvl_slow_part *part)
 	return kvl_part_values(head, tail, part->len);
 }
 
-/* A reply that is no value and no miss counts as none. */
-static const struct kvl_slow_part *first_failed(struct kvl_slow_split *split, size_t *values)
+/* A part that failed, one that was refused before others; NULL. A reply that is no value and no miss
+ * counts as none. */
+static const struct kvl_slow_part *failed_part(struct kvl_slow_split *split, size_t *values)
 {
 	const struct kvl_slow_part *failed = NULL;
 
@@ -73,7 +74,9 @@ static const struct kvl_slow_part *first_failed(struct kvl_slow_split *split, si
 		if (!part->failed)
 			part->why = KVL_REQUEST_NO_REPLY;
 		part->failed = true;
-		failed = failed == NULL ? part : failed;
+		if (failed == NULL
+			|| (kvl_verdict_refused(part->why) && !kvl_verdict_refused(failed->why)))
+			failed = part;
 	}
 	return failed;
 }
@@ -93,10 +96,11 @@ static void values_send(struct kvl_slow_split *split, const struct kvl_slow_spli
 {
 	static const char end[] = "END\r\n";
 	size_t values, at = 0;
-	const struct kvl_slow_part *failed = first_failed(split, &values);
+	const struct kvl_slow_part *failed = failed_part(split, &values);
 	uint8_t *message;
 
-	if (failed != NULL && split->partial_error) {
+	/* A refusal is told as such, whatever is to be told of keys without an answer. */
+	if (failed != NULL && (split->partial_error || kvl_verdict_refused(failed->why))) {
 		error_send(split, ops, failed->why);
 		return;
 	}

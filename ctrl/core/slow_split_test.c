@@ -24,6 +24,8 @@ static enum kvl_verdict take_ask(void *context, struct kvl_slow_split *s, uint32
 {
 	if (refusal != KVL_REQUEST_OK)
 		return refusal;
+	if (request->key_len > 5 && memcmp(s->payload + request->key_off, "over:", 5) == 0)
+		return KVL_REQUEST_OVER_QUOTA;
 	if (strlen(asked) + len < sizeof(asked))
 		strncat(asked, (const char *)command, len);
 	asked_count++;
@@ -177,6 +179,19 @@ static void refusals_are_told(void **state)
 	assert_false(split.active);
 }
 
+/* A key over quota is no miss, whatever the service says of keys without an answer; and it is told
+ * before what a node did not answer. */
+static void a_refused_key_fails_its_get(void **state)
+{
+	begin("get a over:b c\r\nmg over:b v\r\nget over:b\r\nmn\r\n");
+	assert_string_equal(asked, "get a\r\nget c\r\n");
+	kvl_slow_split_end(&split, &ops, 0, false);
+	reply(2, "END\r\n");
+	assert_string_equal(told, "SERVER_ERROR over quota\r\nSERVER_ERROR over quota\r\n"
+				  "SERVER_ERROR over quota\r\nMN\r\n");
+	assert_false(split.active);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +202,7 @@ int main(void)
 		cmocka_unit_test(replies_have_a_bound),
 		cmocka_unit_test(a_window_is_asked_at_a_time),
 		cmocka_unit_test(refusals_are_told),
+		cmocka_unit_test(a_refused_key_fails_its_get),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

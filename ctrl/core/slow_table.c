@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctrl/core/slow_table.h"
 
-struct kvl_slow_request *kvl_slow_table_take(struct kvl_slow_table *t, uint16_t *id)
+struct kvl_slow_request *kvl_slow_table_take(
+	struct kvl_slow_table *t, uint16_t node, bool quiet, uint16_t *id)
 {
 	struct kvl_slow_request *request;
 
@@ -12,8 +13,9 @@ struct kvl_slow_request *kvl_slow_table_take(struct kvl_slow_table *t, uint16_t 
 		t->next++;
 	*id = t->next;
 	request = &t->requests[t->next++];
-	*request = (struct kvl_slow_request){.active = true};
+	*request = (struct kvl_slow_request){.active = true, .quiet = quiet, .node = node};
 	t->in_flight++;
+	t->awaited[node] += !quiet;
 	return request;
 }
 
@@ -22,6 +24,7 @@ void kvl_slow_table_release(struct kvl_slow_table *t, struct kvl_slow_request *r
 	kvl_sequences_reset(&request->seen, &t->sequences);
 	request->active = false;
 	t->in_flight--;
+	t->awaited[request->node] -= !request->quiet;
 }
 
 struct kvl_slow_request *kvl_slow_table_oldest(struct kvl_slow_table *t)

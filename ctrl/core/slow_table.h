@@ -19,7 +19,7 @@
 struct kvl_slow_split;
 
 struct kvl_slow_request {
-	bool active, quiet;
+	bool active, quiet; /* quiet: silence is an answer */
 	/* of a datagram that was taken apart: the reply goes there */
 	struct kvl_slow_split *split;
 	uint32_t part;
@@ -39,11 +39,14 @@ struct kvl_slow_table {
 	struct kvl_slow_request requests[KVL_SLOW_IDS];
 	uint16_t next, oldest;
 	uint32_t in_flight;
+	uint32_t awaited[KVL_NODES_MAX]; /* of them, by node; without quiet ones, as on a worker */
 	struct kvl_sequence_pool sequences;
 };
 
-/* The next free request and its id; NULL when KVL_SLOW_IN_FLIGHT are in flight. */
-struct kvl_slow_request *kvl_slow_table_take(struct kvl_slow_table *t, uint16_t *id);
+/* The next free request, and its id; it is for this node. NULL when KVL_SLOW_IN_FLIGHT are in
+ * flight. */
+struct kvl_slow_request *kvl_slow_table_take(
+	struct kvl_slow_table *t, uint16_t node, bool quiet, uint16_t *id);
 
 void kvl_slow_table_release(struct kvl_slow_table *t, struct kvl_slow_request *request);
 
