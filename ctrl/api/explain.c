@@ -18,8 +18,8 @@ struct decision {
 	const struct kvl_row *row;
 	const struct kvl_root *root;
 	struct route_terms terms;
-	const uint16_t
-		*weights; /* of the class that a read is drawn by; root->node_count of them */
+	unsigned int class;      /* that a read is drawn by */
+	const uint16_t *weights; /* of it; root->node_count of them */
 	uint32_t replication;
 	uint32_t drawn; /* a read is drawn among so many */
 	bool in_spite;  /* all speak against themselves: taken in spite of that */
@@ -106,6 +106,33 @@ static void decision_draw(struct decision *d, unsigned int length)
 	draw_now(d->router, d->row, weights, d->drawn, d->terms.choice, explore_of(d), &d->now);
 }
 
+/* Writes go to the first of the row that takes them, whatever the scores are. */
+static bool takes_writes(const struct decision *d, unsigned int place)
+{
+	uint16_t node = d->row->node[place];
+
+	return node < d->root->node_count && kvl_root_weights(d->root, KVL_CLASS_WRITE)[node] != 0;
+}
+
+/* Why not, where reads have no such reason. */
+static const char *write_reason(const struct decision *d, unsigned int place)
+{
+	const struct kvl_scored_node *scored = d->router->nodes.list[d->row->node[place]].scored;
+
+	if (scored == NULL || scored->reason[KVL_CLASS_WRITE] == KVL_FILTER_IN
+		|| scored->reason[0] == scored->reason[KVL_CLASS_WRITE])
+		return NULL;
+	return kvl_filter_name(scored->reason[KVL_CLASS_WRITE]);
+}
+
+static const char *write_choice(const struct decision *d, unsigned int length)
+{
+	for (unsigned int i = 0; i < length; i++)
+		if (takes_writes(d, i))
+			return d->router->nodes.list[d->row->node[i]].config.id;
+	return NULL;
+}
+
 static json_t *candidate_object(const struct decision *d, unsigned int place)
 {
 	uint16_t number = d->row->node[place];
@@ -119,13 +146,16 @@ static json_t *candidate_object(const struct decision *d, unsigned int place)
 			kvl_json_text(reason_of(d, place)), "state",
 			scored == NULL ? "unused" : kvl_health_name(scored->health.state),
 			"unconfirmed", node->config.unconfirmed, "score",
-			scored == NULL ? 0.0 : scored->breakdown[0].score, "weight",
+			scored == NULL ? 0.0 : scored->breakdown[d->class].score, "weight",
 			(int)weight_of(d, place), "probability", d->now.probability[place], "terms",
-			scored == NULL ? json_object() : kvl_json_terms(&scored->breakdown[0]),
+			scored == NULL ? json_object()
+				       : kvl_json_terms(&scored->breakdown[d->class]),
 			"stale", scored != NULL && (scored->facts.flags & KVL_FACT_STALE) != 0));
 	json_object_update_new(
-		object, json_pack("{s:i, s:f}", "in_flight", (int)d->now.in_flight[place],
-				"latency_us", d->now.latency_us[place]));
+		object, json_pack("{s:i, s:f, s:b, s:o}", "in_flight", (int)d->now.in_flight[place],
+				"latency_us", d->now.latency_us[place], "takes_writes",
+				takes_writes(d, place), "write_reason",
+				kvl_json_text(write_reason(d, place))));
 	return object;
 }
 
@@ -173,6 +203,7 @@ static json_t *decision_object(struct decision *d)
 			choice < 0 ? NULL : d->router->nodes.list[d->row->node[choice]].config.id),
 		"used_fallback", choice >= (int)d->replication, "used_local_fallback", false,
 		"reads", reads_name(d), "writes", "first");
+	json_object_set_new(object, "write_choice", kvl_json_text(write_choice(d, length)));
 	json_object_update_new(object, route_terms_object(d->router, &d->terms));
 	return object;
 }
@@ -203,7 +234,8 @@ json_t *kvl_explain_key(const struct kvl_router *r, const char *service, const u
 		d.service->master, key, len, d.service->config.placement.seed);
 	d.token = kvl_placement_find(d.service->master, d.hash);
 	d.row = kvl_placement_row(d.service->master, d.token);
-	d.weights = kvl_root_weights(d.root, d.terms.strong ? KVL_CLASS_WRITE : 0);
+	d.class = d.terms.strong ? KVL_CLASS_WRITE : 0;
+	d.weights = kvl_root_weights(d.root, d.class);
 	d.replication = RTE_MAX(kvl_placement_preferred(d.service->master), 1u);
 	d.drawn = d.terms.strong ? 1 : d.replication;
 	return decision_object(&d);

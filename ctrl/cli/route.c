@@ -4,13 +4,22 @@
 #include "ctrl/cli/table.h"
 #include "ctrl/cli/value.h"
 
+/* A node may serve reads and take no writes. */
+static const char *no_writes(const json_t *c, char buf[VALUE_STATE])
+{
+	if (!json_is_string(json_object_get(c, "write_reason")))
+		return "";
+	snprintf(buf, VALUE_STATE, "no writes: %s", value_text(c, "write_reason"));
+	return buf;
+}
+
 static void print_candidates(FILE *out, const json_t *list)
 {
 	static const char *const columns[] = {"CANDIDATE", "HOST", "ZONE", "PREFERRED", "IN",
 		"STATE", ">SCORE", ">WEIGHT", ">IN FLIGHT", ">LATENCY", ">PROBABILITY", "REPORT",
 		"TERMS", "REASON"};
 	struct table *t = table_new(columns, TABLE_COLUMNS(columns));
-	char buf[VALUE_BUF], terms[VALUE_TERMS], state[VALUE_STATE];
+	char buf[VALUE_BUF], terms[VALUE_TERMS], state[VALUE_STATE], reason[VALUE_STATE];
 	const json_t *c;
 	size_t i;
 
@@ -29,8 +38,9 @@ static void print_candidates(FILE *out, const json_t *list)
 		table_cell(t, "%s", value_percent(value_number(c, "probability"), buf));
 		table_cell(t, "%s", value_flag(c, "stale") ? "stale" : "");
 		table_cell(t, "%s", value_terms(json_object_get(c, "terms"), terms));
-		table_cell(t, "%s",
-			json_is_null(json_object_get(c, "reason")) ? "" : value_text(c, "reason"));
+		table_cell(t, "%s%s",
+			json_is_string(json_object_get(c, "reason")) ? value_text(c, "reason") : "",
+			no_writes(c, reason));
 	}
 	table_print(t, out, "no candidates: the service's pool has no nodes");
 }
@@ -112,7 +122,11 @@ static void print_route(const struct answer *a)
 			value_flag(r, "used_fallback")
 				? ", in place of a preferred node that is out"
 				: "");
-	fprintf(a->out, "reads: %s, writes: %s\n", value_text(r, "reads"), value_text(r, "writes"));
+	fprintf(a->out, "reads: %s, writes: %s%s%s\n", value_text(r, "reads"),
+		value_text(r, "writes"),
+		json_is_string(json_object_get(r, "write_choice")) ? ", " : "",
+		json_is_string(json_object_get(r, "write_choice")) ? value_text(r, "write_choice")
+								   : "");
 }
 
 static enum cli_exit run(const struct cli_call *call)

@@ -187,6 +187,14 @@ static const char *filter_reason(enum kvl_filter filter)
 	}
 }
 
+static const char *judged_reason(const struct kvl_scored_node *scored)
+{
+	/* Let in by fail-open: asked, but nothing to rely on. */
+	if (scored->reason[0] == KVL_FILTER_IN && scored->own[0] == KVL_FILTER_DOWN)
+		return "down, and asked all the same: its whole pool is";
+	return filter_reason(scored->reason[0]);
+}
+
 bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbours)
 {
 	bool changed = false;
@@ -267,7 +275,7 @@ void kvl_nodes_judge(struct kvl_nodes *nodes, uint64_t now_ms)
 			continue;
 		node->reason = node->unreachable;
 		if (node->reason == NULL)
-			node->reason = filter_reason(node->scored->reason[0]);
+			node->reason = judged_reason(node->scored);
 		nodes->eligible += node->reason == NULL;
 	}
 }

@@ -191,11 +191,11 @@ static size_t pool_gather(struct kvl_scorer *s, unsigned int class, uint64_t now
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < s->max; i++) {
-		const struct kvl_scored_node *n = &s->nodes[i];
+		struct kvl_scored_node *n = &s->nodes[i];
 
 		if (!n->present)
 			continue;
-		s->reasons[count] = reason_of(n, class);
+		s->reasons[count] = n->own[class] = reason_of(n, class);
 		s->scratch[count] = n->breakdown[class].score;
 		s->weighed[count++] = (struct kvl_weighed){
 			.score = n->breakdown[class].score,

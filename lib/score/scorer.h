@@ -62,7 +62,8 @@ struct kvl_scored_node {
 	uint64_t gathered_ms; /* when gathering began */
 	/* as of the last scoring, by request class */
 	struct kvl_facts facts;
-	enum kvl_filter reason[KVL_CLASSES];
+	enum kvl_filter own[KVL_CLASSES];    /* kvl_filter_node(): what speaks against it */
+	enum kvl_filter reason[KVL_CLASSES]; /* after kvl_filter_spare(): IN in spite of that? */
 	struct kvl_breakdown breakdown[KVL_CLASSES];
 };
 

@@ -39,4 +39,23 @@ cat "$RUN/load.log"
 check "no reply was wrong" test "$(field 'r["wrong"]' <"$RUN/load.log")" = 0
 check "under a twentieth of the requests were lost" \
 	test "$(field 'r["timeouts"] < r["sent"] / 20 and r["answered"] + r["timeouts"] == r["sent"]' <"$RUN/load.log")" = True
+
+# All of them: the pool fails open, and says so.
+start load client "$KVLOAD" -t 60 -r 300 -k 600 -T 300 $VIP 11211
+for i in $(seq 6); do
+	stop "n$i" KILL
+done
+check "a dead fleet has no eligible node" wait_until 20 eligible_is 0
+check "and that is an alarm" test "$(ctl status --json | field 'any("no node is eligible" in a for a in r["alarms"])')" = True
+check "each node says that it is down, and asked all the same" \
+	test "$(ctl nodes --json | field 'all(n["state"] == "down" and "asked all the same" in n["reason"] for n in r["nodes"])')" = True
+check "route says so of each candidate" \
+	test "$(ctl route key1 --json | field 'all(c["eligible"] and "asked all the same" in c["reason"] for c in r["candidates"])')" = True
+for i in $(seq 6); do
+	node_start "$i"
+done
+check "the fleet comes back by itself" wait_until 60 eligible_is 6
+stop load
+in_flight_is() { [ "$(ctl nodes --json | field 'sum(n["in_flight"] for n in r["nodes"])')" = "$1" ]; }
+check "nothing stays in flight" wait_until 5 in_flight_is 0
 check "in = out + drops + held" conserved
