@@ -104,8 +104,10 @@ echo recovering >"$RUN/state${node#n}"
 recovers() { [ "$(reason bank:5 "$node")" = "recovering: takes no writes and no strong reads" ]; }
 check "a recovering node is named" wait_until 10 recovers
 check "strong reads and writes meet elsewhere" test "$(reads bank:5)" = 60
-check "route says that it takes no writes, why, and who does" test "$(ctl route bank:5 --json |
-	field '[(c["takes_writes"], c["write_reason"]) for c in r["candidates"] if c["id"] == "'"$node"'"][0] == (False, "recovering") and r["write_choice"] not in (None, "'"$node"'")')" = True
+writes_told() {
+	[ "$(ctl route bank:5 --json | field '[(c["takes_writes"], c["write_reason"]) for c in r["candidates"] if c["id"] == "'"$node"'"][0] == (False, "recovering") and r["write_choice"] not in (None, "'"$node"'")')" = True ]
+}
+check "route says that it takes no writes, why, and who does" wait_until 5 writes_told
 echo version_lag=500 >"$RUN/state${node#n}"
 lags() { [ "$(reason bank:5 "$node")" = "lags by more versions than allowed" ]; }
 check "a node that lags too far is named" wait_until 10 lags
