@@ -122,11 +122,10 @@ static void print_route(const struct answer *a)
 			value_flag(r, "used_fallback")
 				? ", in place of a preferred node that is out"
 				: "");
-	fprintf(a->out, "reads: %s, writes: %s%s%s\n", value_text(r, "reads"),
-		value_text(r, "writes"),
-		json_is_string(json_object_get(r, "write_choice")) ? ", " : "",
-		json_is_string(json_object_get(r, "write_choice")) ? value_text(r, "write_choice")
-								   : "");
+	fprintf(a->out, "reads: %s, writes: %s", value_text(r, "reads"), value_text(r, "writes"));
+	if (json_is_string(json_object_get(r, "write_choice")))
+		fprintf(a->out, " (%s)", value_text(r, "write_choice"));
+	fputc('\n', a->out);
 }
 
 static enum cli_exit run(const struct cli_call *call)
