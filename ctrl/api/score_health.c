@@ -43,12 +43,12 @@ json_t *score_windows(const struct kvl_scored_node *n)
 	for (unsigned int m = 0; m < KVL_METRIC_COUNT; m++) {
 		const struct kvl_window *w = &n->windows[m];
 
-		if (w->count == 0)
+		if (w->live == 0)
 			continue;
 		json_object_set_new(object, kvl_metric_name(m),
-			json_pack("{s:o, s:o, s:i}", "value", kvl_json_number(kvl_window_value(w)),
-				"newest", kvl_json_number(kvl_window_newest(w)), "samples",
-				(int)w->count));
+			json_pack("{s:o, s:o, s:i}", "value",
+				kvl_json_number(kvl_window_value(w, m)), "newest",
+				kvl_json_number(kvl_window_newest(w)), "samples", (int)w->live));
 	}
 	return object;
 }

@@ -221,7 +221,7 @@ bool kvl_nodes_resolve(struct kvl_nodes *nodes, struct kvl_neighbours *neighbour
 static uint16_t try_ms(const struct kvl_node *node)
 {
 	struct kvl_retry_params params = kvl_retry_defaults();
-	double p99 = node->scored == NULL ? 0 : node->scored->facts.p99_us;
+	double p99 = node->scored == NULL ? 0 : node->scored->p99_us;
 
 	params.timeout_cap_us = 60000000;
 	return (uint16_t)((kvl_retry_timeout_us(&params, p99) + 999) / 1000);

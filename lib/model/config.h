@@ -112,7 +112,8 @@ struct kvl_health_config {
 	uint32_t timeouts_to_down;  /* in a row, that take a node out; 1..1000000, default 3 */
 	uint32_t probe_interval_ms; /* 10..60000, default 500 */
 	uint32_t probe_timeout_ms;  /* 1..probe_interval_ms, default 200 */
-	uint32_t passive_fresh_ms;  /* without passive data: probe; 100..3600000, default 30000 */
+	uint32_t
+		passive_fresh_ms; /* trust in passive data: then probe; 100..3600000, default 30000 */
 	/* After the last good reload a failed one leaves the topology trusted for so long;
 	 * 100..3600000, default 60000 (SPEC 6.4) */
 	uint32_t topology_fresh_ms;

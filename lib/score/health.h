@@ -73,7 +73,7 @@ enum kvl_silence {
 struct kvl_health_params {
 	uint32_t timeouts_to_down; /* failures in a row; less than 2 is taken as 2 (SPEC 6.6) */
 	uint32_t probe_interval_ms;
-	uint32_t passive_fresh_ms; /* without passive data for this long: probe */
+	uint32_t passive_fresh_ms; /* trust in passive data; without any for this long: probe */
 	/* The longest request timeout. Timeouts noticed within it after a node came back are of
 	 * requests sent before it went, and no failure on trial. */
 	uint32_t settle_ms;

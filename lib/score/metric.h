@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -41,6 +42,12 @@ enum kvl_metric_fault {
 	KVL_METRIC_NOT_LATER, /* its time is not after the last sample's */
 	KVL_METRIC_FAULTS,
 };
+
+/* Measured by the router, on its own clock. */
+static inline bool kvl_metric_passive(enum kvl_metric metric)
+{
+	return metric >= KVL_METRIC_REPORTED;
+}
 
 /* One value by itself. */
 enum kvl_metric_fault kvl_metric_check(enum kvl_metric metric, double value);

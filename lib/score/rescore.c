@@ -4,7 +4,7 @@
 
 static double value(const struct kvl_scored_node *n, enum kvl_metric metric)
 {
-	return kvl_window_value(&n->windows[metric]);
+	return kvl_window_value(&n->windows[metric], metric);
 }
 
 static double or_else(double a, double b)
@@ -42,8 +42,16 @@ static uint32_t flags_of(const struct kvl_scored_node *n, bool stale, uint64_t n
 static void report_expire(struct kvl_scored_node *n)
 {
 	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++)
-		n->windows[m].count = n->windows[m].next = 0;
+		kvl_window_forget(&n->windows[m]);
 	n->report_flags &= ~(uint32_t)(KVL_FACT_COMPACTING | KVL_FACT_REPAIRING);
+}
+
+/* What was measured too long ago: a verdict must not outlive the traffic that it rests on. */
+static void passive_expire(
+	struct kvl_scored_node *n, const struct kvl_health_params *params, uint64_t now_ms)
+{
+	for (unsigned int m = KVL_METRIC_REPORTED; m < KVL_METRIC_COUNT; m++)
+		kvl_window_expire(&n->windows[m], params->passive_fresh_ms, now_ms);
 }
 
 static void facts_gather(struct kvl_scorer *s, struct kvl_scored_node *n, uint64_t now_ms)
@@ -55,6 +63,7 @@ static void facts_gather(struct kvl_scorer *s, struct kvl_scored_node *n, uint64
 		&& kvl_fresh_stale(n->report_ms,
 			kvl_fresh_load_forget_ms(s->params.report_interval_ms), now_ms))
 		report_expire(n);
+	passive_expire(n, &s->params.health, now_ms);
 	n->facts = (struct kvl_facts){
 		.capacity_free = value(n, KVL_METRIC_CAPACITY_FREE),
 		.cpu = value(n, KVL_METRIC_CPU),
@@ -73,6 +82,7 @@ static void facts_gather(struct kvl_scorer *s, struct kvl_scored_node *n, uint64
 		.flags = flags_of(n, stale, now_ms),
 		.capability = n->capability,
 	};
+	n->p99_us = or_else(n->facts.p99_us, n->p99_us);
 }
 
 static void fleet_measure(struct kvl_scorer *s, uint64_t now_ms)

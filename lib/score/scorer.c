@@ -66,8 +66,9 @@ void kvl_scorer_join(struct kvl_scorer *s, uint16_t node, uint64_t now_ms)
 	n->present = n->reachable = true;
 	n->network_cost = KVL_UNKNOWN;
 	n->capability = KVL_CAPABILITY_UNKNOWN;
-	n->gathered_ms = now_ms;
+	n->gathered_ms = n->latency_ms = now_ms;
 	n->facts = kvl_facts_none();
+	n->p99_us = KVL_UNKNOWN;
 	kvl_health_init(&n->health, now_ms);
 	kvl_phi_init(&n->phi, s->params.report_interval_ms);
 	s->dirty = true;
@@ -79,7 +80,7 @@ void kvl_scorer_forget_reports(struct kvl_scorer *s, uint16_t node)
 
 	n->report_time_ms = 0;
 	for (unsigned int m = 0; m < KVL_METRIC_REPORTED; m++) {
-		n->windows[m].count = n->windows[m].next = 0;
+		kvl_window_forget(&n->windows[m]);
 		n->windows[m].last_ms = 0;
 	}
 }
@@ -116,8 +117,8 @@ const struct kvl_self_check *kvl_scorer_self_check(const struct kvl_scorer *s)
 static bool note_change(struct kvl_scorer *s, struct kvl_scored_node *n, bool changed)
 {
 	if (changed && n->health.state == KVL_HEALTH_HALF_OPEN)
-		for (unsigned int m = KVL_METRIC_P95_US; m < KVL_METRIC_COUNT; m++)
-			n->windows[m].count = n->windows[m].next = 0;
+		for (unsigned int m = KVL_METRIC_REPORTED; m < KVL_METRIC_COUNT; m++)
+			kvl_window_forget(&n->windows[m]);
 	s->dirty |= changed;
 	return changed;
 }

@@ -14,15 +14,16 @@
 /*
  * All of it together for the nodes of one pool: what was seen goes in, weights come out. The
  * control core drives it, and so does the simulator (tests/sim). No clock, no I/O; memory is taken
- * when it is made (25 KB a node) and never later.
+ * when it is made (30 KB a node) and never later.
  *
  * Each tick (50 ms): kvl_scorer_passive() for each node, then kvl_scorer_tick(). Reports and probes
  * as they come. kvl_scorer_tick() says whether the weights have changed and should be published.
  */
 #define KVL_SCORER_PERIOD_MS   500  /* scores are worked out this often */
 #define KVL_SCORER_LOW_MS      1000 /* and judged for a cooldown this often */
-#define KVL_SCORER_LEAST       20   /* replies that a latency sample is made of, */
-#define KVL_SCORER_PATIENCE_MS 5000 /* or as many as came in this time */
+#define KVL_SCORER_LEAST       20   /* replies that a sample is made of, */
+#define KVL_SCORER_PATIENCE_MS 5000 /* or as many as came in this time; */
+#define KVL_SCORER_REJECTS     2    /* of rates: rejections that are enough, too */
 
 struct kvl_scorer_params {
 	struct kvl_score_params score;
@@ -56,12 +57,15 @@ struct kvl_scored_node {
 	uint64_t report_ms;      /* when the last report came; 0 = never */
 	uint64_t report_time_ms; /* its own time */
 	double share;            /* at the last tick */
-	/* replies since the last latency sample */
+	/* outcomes since the last sample of rates, replies since the last of latency; when gathering
+	 * began */
 	struct kvl_outcomes gathered;
 	struct kvl_histogram gathered_latency;
-	uint64_t gathered_ms; /* when gathering began */
+	uint64_t latencies;
+	uint64_t gathered_ms, latency_ms;
 	/* as of the last scoring, by request class */
 	struct kvl_facts facts;
+	double p99_us; /* the last that was known, however old: for timeouts, which need some idea */
 	enum kvl_filter own[KVL_CLASSES];    /* kvl_filter_node(): what speaks against it */
 	enum kvl_filter reason[KVL_CLASSES]; /* after kvl_filter_spare(): IN in spite of that? */
 	struct kvl_breakdown breakdown[KVL_CLASSES];

@@ -11,6 +11,11 @@ void kvl_window_clear(struct kvl_window *w)
 	memset(w, 0, sizeof(*w));
 }
 
+void kvl_window_forget(struct kvl_window *w)
+{
+	w->count = w->live = w->next = 0;
+}
+
 static enum kvl_metric_fault sample_check(
 	const struct kvl_window *w, enum kvl_metric metric, double value, uint64_t time_ms)
 {
@@ -29,31 +34,62 @@ enum kvl_metric_fault kvl_window_add(
 		return fault;
 	}
 	w->samples[w->next] = (float)value;
+	w->times_ms[w->next] = (uint32_t)time_ms;
 	w->next = (w->next + 1) % KVL_WINDOW_SAMPLES;
 	if (w->count < KVL_WINDOW_SAMPLES)
 		w->count++;
+	if (w->live < KVL_WINDOW_SAMPLES)
+		w->live++;
 	w->last_ms = time_ms;
 	return KVL_METRIC_OK;
 }
 
 /* age 0 = the newest */
+static unsigned int place_of(const struct kvl_window *w, unsigned int age)
+{
+	return (w->next + KVL_WINDOW_SAMPLES - 1 - age) % KVL_WINDOW_SAMPLES;
+}
+
 static double sample_at(const struct kvl_window *w, unsigned int age)
 {
-	return w->samples[(w->next + KVL_WINDOW_SAMPLES - 1 - age) % KVL_WINDOW_SAMPLES];
+	return w->samples[place_of(w, age)];
+}
+
+void kvl_window_expire(struct kvl_window *w, uint32_t trust_ms, uint64_t now_ms)
+{
+	while (w->live > 0 && (uint32_t)now_ms - w->times_ms[place_of(w, w->live - 1)] > trust_ms)
+		w->live--;
+}
+
+/* What the sample of that age weighs, of the next newer one's weight. */
+static double decay_at(const struct kvl_window *w, enum kvl_metric metric, unsigned int age)
+{
+	double decay = KVL_WINDOW_DECAY;
+	uint32_t steps;
+
+	if (!kvl_metric_passive(metric))
+		return decay;
+	steps = (w->times_ms[place_of(w, age - 1)] - w->times_ms[place_of(w, age)])
+		/ KVL_WINDOW_STEP_MS;
+	for (uint32_t step = 1; step < steps && step < KVL_WINDOW_STEPS_MOST; step++)
+		decay *= KVL_WINDOW_DECAY;
+	return decay;
 }
 
 /* Without the sample of that age; KVL_WINDOW_SAMPLES = with all. */
-static double decayed_mean(const struct kvl_window *w, unsigned int without)
+static double decayed_mean(const struct kvl_window *w, enum kvl_metric metric, unsigned int without)
 {
 	double sum = 0, weights = 0, weight = 1;
 
-	for (unsigned int age = 0; age < w->count; age++, weight *= KVL_WINDOW_DECAY) {
+	for (unsigned int age = 0; age < w->live; age++) {
+		if (age > 0)
+			weight *= decay_at(w, metric, age);
 		if (age == without)
 			continue;
 		sum += weight * sample_at(w, age);
 		weights += weight;
 	}
-	return sum / weights;
+	return weights > 0 ? sum / weights : NAN;
 }
 
 static unsigned int farthest(const struct kvl_window *w, double mean)
@@ -83,16 +119,13 @@ static double plain_mean(const struct kvl_window *w)
 	return sum / w->count;
 }
 
-double kvl_window_value(const struct kvl_window *w)
+double kvl_window_value(const struct kvl_window *w, enum kvl_metric metric)
 {
-	if (w->count == 0)
-		return NAN;
-	if (w->count < TRIM_FROM)
-		return decayed_mean(w, KVL_WINDOW_SAMPLES);
-	return decayed_mean(w, farthest(w, plain_mean(w)));
+	return decayed_mean(
+		w, metric, w->count < TRIM_FROM ? KVL_WINDOW_SAMPLES : farthest(w, plain_mean(w)));
 }
 
 double kvl_window_newest(const struct kvl_window *w)
 {
-	return w->count == 0 ? NAN : sample_at(w, 0);
+	return w->live == 0 ? NAN : sample_at(w, 0);
 }

@@ -62,12 +62,12 @@ static void test_times_rise_strictly(void **state)
 	assert_int_equal(kvl_window_add(&w, KVL_METRIC_CPU, .9, 1000), KVL_METRIC_NOT_LATER);
 	assert_int_equal(kvl_window_add(&w, KVL_METRIC_CPU, .9, 999), KVL_METRIC_NOT_LATER);
 	assert_int_equal(w.rejected[KVL_METRIC_NOT_LATER], 3);
-	assert_true(near(kvl_window_value(&w), .1));
+	assert_true(near(kvl_window_value(&w, KVL_METRIC_CPU), .1));
 }
 
 static void test_empty(void **state)
 {
-	assert_true(isnan(kvl_window_value(&w)));
+	assert_true(isnan(kvl_window_value(&w, KVL_METRIC_CPU)));
 	assert_true(isnan(kvl_window_newest(&w)));
 }
 
@@ -80,7 +80,7 @@ static void test_one_bad_sample_moves_nothing(void **state)
 			add(0.2, 10);
 			add(high, 1);
 			add(0.2, after);
-			assert_true(near(kvl_window_value(&w), 0.2));
+			assert_true(near(kvl_window_value(&w, KVL_METRIC_CPU), 0.2));
 		}
 	}
 }
@@ -93,8 +93,8 @@ static void test_several_in_a_row_move(void **state)
 	add(1.0, 1);
 	for (int run = 2; run <= 8; run++) {
 		add(1.0, 1);
-		assert_true(kvl_window_value(&w) > last + 0.01);
-		last = kvl_window_value(&w);
+		assert_true(kvl_window_value(&w, KVL_METRIC_CPU) > last + 0.01);
+		last = kvl_window_value(&w, KVL_METRIC_CPU);
 	}
 	assert_true(last > 0.8);
 }
@@ -103,10 +103,10 @@ static void test_newest_weighs_most(void **state)
 {
 	for (int i = 0; i <= 50; i++)
 		add(i / 100.0, 1);
-	assert_true(kvl_window_value(&w) > 0.40);
+	assert_true(kvl_window_value(&w, KVL_METRIC_CPU) > 0.40);
 	for (int i = 50; i >= 0; i--)
 		add(i / 100.0, 1);
-	assert_true(kvl_window_value(&w) < 0.10);
+	assert_true(kvl_window_value(&w, KVL_METRIC_CPU) < 0.10);
 	assert_true(near(kvl_window_newest(&w), 0));
 }
 
@@ -114,8 +114,81 @@ static void test_old_samples_leave(void **state)
 {
 	add(1.0, 60);
 	add(0.0, 60);
-	assert_true(kvl_window_value(&w) == 0);
+	assert_true(kvl_window_value(&w, KVL_METRIC_CPU) == 0);
 	assert_int_equal(w.count, KVL_WINDOW_SAMPLES);
+}
+
+static void measure(double value, int times, uint32_t apart_ms)
+{
+	for (int i = 0; i < times; i++)
+		assert_int_equal(kvl_window_add(&w, KVL_METRIC_REJECTS, value, now += apart_ms),
+			KVL_METRIC_OK);
+}
+
+static double measured(void)
+{
+	return kvl_window_value(&w, KVL_METRIC_REJECTS);
+}
+
+/* Half a second apart time adds nothing; four and more seconds apart each sample is four. */
+static void test_time_ages_what_is_measured(void **state)
+{
+	double quick, slow;
+
+	measure(1, 30, 500);
+	measure(0, 4, 500);
+	quick = measured();
+	assert_true(near(quick, kvl_window_value(&w, KVL_METRIC_CPU)));
+	start(NULL);
+	measure(1, 30, 500);
+	measure(0, 4, 4000);
+	slow = measured();
+	assert_true(slow < quick / 2);
+	assert_true(near(quick, kvl_window_value(&w, KVL_METRIC_CPU))); /* reported: as ever */
+	start(NULL);
+	measure(1, 30, 500);
+	measure(0, 4, 40000);
+	assert_true(near(slow, measured()));
+	/* One good one wipes nothing out, however late. */
+	start(NULL);
+	measure(1, 30, 500);
+	measure(0, 1, 20000);
+	assert_true(measured() == 1);
+	measure(0, 1, 20000);
+	assert_true(measured() > 0.2);
+}
+
+static void test_expired_samples_count_no_more(void **state)
+{
+	measure(0.2, 10, 1000);
+	kvl_window_expire(&w, 30000, now + 21000);
+	assert_int_equal(w.live, 10);
+	kvl_window_expire(&w, 30000, now + 28000);
+	assert_int_equal(w.live, 3);
+	assert_true(near(measured(), 0.2));
+	kvl_window_expire(&w, 30000, now + 30001);
+	assert_int_equal(w.live, 0);
+	assert_true(isnan(measured()));
+	assert_true(isnan(kvl_window_newest(&w)));
+	/* They still tell that this one is odd, and the next is not. */
+	measure(0.9, 1, 40000);
+	assert_true(isnan(measured()));
+	measure(0.9, 1, 5000);
+	assert_true(near(measured(), 0.9));
+	kvl_window_forget(&w);
+	measure(0.7, 1, 1000);
+	assert_true(near(measured(), 0.7));
+}
+
+/* Times are kept by their lower bits. */
+static void test_times_wrap(void **state)
+{
+	now = UINT32_MAX - 5000u;
+	measure(0.5, 20, 1000);
+	kvl_window_expire(&w, 30000, now);
+	assert_int_equal(w.live, 20);
+	kvl_window_expire(&w, 30000, now + 30000);
+	assert_int_equal(w.live, 1);
 }
 
 static void test_every_metric_has_a_name_and_a_range(void **state)
@@ -141,6 +214,9 @@ int main(void)
 		TEST(test_several_in_a_row_move),
 		TEST(test_newest_weighs_most),
 		TEST(test_old_samples_leave),
+		TEST(test_time_ages_what_is_measured),
+		TEST(test_expired_samples_count_no_more),
+		TEST(test_times_wrap),
 		TEST(test_every_metric_has_a_name_and_a_range),
 	};
 
