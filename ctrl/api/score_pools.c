@@ -29,8 +29,8 @@ static json_t *pool_object(const struct kvl_scoring_pool *p)
 {
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "name", p->name,
 		"service", p->service, "model", kvl_score_model_name(p->params->score.model),
-		"choice", kvl_choice_name(p->params->weights.choice), "profile", profile_object(p),
-		"weights", weights_object(&p->params->score.weights), "capability",
+		"choice", kvl_choice_name(p->choice), "profile", profile_object(p), "weights",
+		weights_object(&p->params->score.weights), "capability",
 		p->params->score.capability != NULL, "worst_p95_us",
 		kvl_json_number(p->fleet->worst_p95_us), "baseline_p99_us",
 		kvl_json_number(p->fleet->baseline_p99_us), "self_check",

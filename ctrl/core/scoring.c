@@ -78,6 +78,18 @@ static struct pool *pool_find(struct kvl_scoring *s, const char *name)
 	return NULL;
 }
 
+/* All services of a pool draw by one weight: its floor is the highest that any asks for. */
+static void floor_raise(
+	struct kvl_weights_params *weights, const struct kvl_service_config *service)
+{
+	struct kvl_weights_params own = *weights;
+
+	own.min_share = service->scoring.min_share;
+	own.replication = service->placement.replication;
+	if (kvl_weights_floor(&own) > kvl_weights_floor(weights))
+		*weights = own;
+}
+
 static struct kvl_scorer_params params_make(const struct kvl_topology *t,
 	const struct kvl_service_config *first, const struct kvl_health_config *health,
 	uint32_t report_interval_ms)
@@ -93,7 +105,6 @@ static struct kvl_scorer_params params_make(const struct kvl_topology *t,
 	p.score.io_threshold = c->io_threshold;
 	p.score.queue_high = c->queue_high;
 	p.score.reject_threshold = c->reject_threshold;
-	p.weights.choice = c->choice;
 	p.weights.temperature = c->temperature;
 	p.weights.min_share = c->min_share;
 	p.low_score = c->low_score;
@@ -107,6 +118,7 @@ static struct kvl_scorer_params params_make(const struct kvl_topology *t,
 
 		if (strcmp(service->pool, first->pool) != 0)
 			continue;
+		floor_raise(&p.weights, service);
 		/* No reply of a dsr service passes the router. */
 		p.health.always_probe |= service->mode == KVL_MODE_DSR;
 		if (service->timeout_ms > p.health.settle_ms)
@@ -312,6 +324,7 @@ bool kvl_scoring_pool(
 		.name = p->name,
 		.service = p->service,
 		.params = &p->params,
+		.choice = p->config.choice,
 		.rule = &p->config.profile,
 		.profile = p->profile.active,
 		.profile_age_ms = p->profile.since_ms == 0 ? 0 : now_ms - p->profile.since_ms,

@@ -18,7 +18,8 @@ void kvl_scoring_free(struct kvl_scoring *s);
 
 /*
  * Makes and configures the scorers for the services' pools, as their first service says, and drops
- * those of pools that went, with all that they knew. Returns 0 or -ENOMEM.
+ * those of pools that went, with all that they knew. The minimum share is the largest that one of
+ * them asks for, by its own replication. Returns 0 or -ENOMEM.
  */
 int kvl_scoring_follow(struct kvl_scoring *s, const struct kvl_topology *t,
 	const struct kvl_health_config *health, uint32_t report_interval_ms);
@@ -53,6 +54,7 @@ unsigned int kvl_scoring_alarms(const struct kvl_scoring *s, const char **pool);
 struct kvl_scoring_pool {
 	const char *name, *service; /* the service whose `scoring:` counts */
 	const struct kvl_scorer_params *params;
+	enum kvl_choice choice; /* that service's; each has its own */
 	const struct kvl_profile_rule *rule;
 	enum kvl_profile profile; /* that applies now */
 	uint64_t profile_age_ms;

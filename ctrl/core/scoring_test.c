@@ -162,6 +162,80 @@ static void test_alarm(void **state)
 	assert_true(pool().self_check->alarm);
 }
 
+/* The weights of small cold reads when node 0 rejects half and the others nothing. */
+static void weigh(uint16_t *weights)
+{
+	struct kvl_histogram latency = {0};
+	struct kvl_seen seen = {.latency = &latency};
+	uint16_t all[KVL_CLASSES * NODES];
+
+	for (uint16_t n = 0; n < NODES; n++)
+		kvl_scoring_join(s, n, "default", now);
+	latency.count[kvl_hist_bucket(500)] = 50;
+	for (int i = 0; i < 20 * 5; i++) {
+		now += 50;
+		for (uint16_t n = 0; n < NODES; n++) {
+			seen.outcomes =
+				(struct kvl_outcomes){.replies = 50, .rejects = n == 0 ? 25 : 0};
+			kvl_scorer_passive(kvl_scoring_of(s, n), n, &seen, now);
+		}
+		kvl_scoring_tick(s, minute, now);
+	}
+	kvl_scoring_weights(s, now, all, NODES);
+	memcpy(weights, all, NODES * sizeof(*weights));
+}
+
+/* Whatever the choice of the services that share the pool, softmax draws by exp(score / T): a score
+ * of 0.4 against 1 has 5%, not 40%. */
+static void test_weights_know_no_choice(void **state)
+{
+	static const char *const choices[] = {"least", "best", "softmax", "p2c"};
+	uint16_t weights[NODES];
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
+		snprintf(text, sizeof(text), "low_score: 0, choice: %s", choices[i]);
+		configure(text);
+		assert_string_equal(kvl_choice_name(pool().choice), choices[i]);
+		weigh(weights);
+		assert_true(fabs(kvl_scoring_node(s, 0)->breakdown[0].score - 0.4) < 1e-6);
+		assert_in_range(
+			weights[0], KVL_WEIGHT_MOST * exp(-3) - 1, KVL_WEIGHT_MOST * exp(-3) + 1);
+		assert_int_equal(weights[1], KVL_WEIGHT_MOST);
+	}
+}
+
+static void follow_with(unsigned int which, uint32_t replication, double min_share)
+{
+	services[which].config.placement.replication = replication;
+	services[which].config.scoring.min_share = min_share;
+	assert_int_equal(kvl_scoring_follow(s, &topology, &config->health, 2000), 0);
+}
+
+/* The floor is the highest that a service of the pool asks for, in whatever order they stand. */
+static void test_largest_minimum_share(void **state)
+{
+	const struct kvl_weights_params *w;
+	uint16_t weights[NODES];
+
+	configure("low_score: 0, temperature: 0.05");
+	w = &pool().params->weights;
+	assert_int_equal(kvl_weights_floor(w), 1); /* one holder: no draw, no share */
+	follow_with(1, 3, 0.05);
+	assert_int_equal(kvl_weights_floor(w), (int)ceil(0.05 / 0.95 * 2 * KVL_WEIGHT_MOST));
+	weigh(weights);
+	assert_int_equal(weights[0], kvl_weights_floor(w));
+	follow_with(0, 2, 0.06); /* more, but of fewer */
+	assert_int_equal(kvl_weights_floor(w), (int)ceil(0.05 / 0.95 * 2 * KVL_WEIGHT_MOST));
+	follow_with(0, 2, 0.15);
+	assert_int_equal(kvl_weights_floor(w), (int)ceil(0.15 / 0.85 * KVL_WEIGHT_MOST));
+	/* Another pool's is none of its business. */
+	snprintf(services[1].config.pool, sizeof(services[1].config.pool), "other");
+	follow_with(0, 2, 0.01);
+	assert_int_equal(kvl_weights_floor(&pool().params->weights),
+		(int)ceil(0.01 / 0.99 * KVL_WEIGHT_MOST));
+}
+
 static void test_no_pool(void **state)
 {
 	struct kvl_scoring_pool p;
@@ -180,6 +254,8 @@ int main(void)
 		TEST(test_schedule),
 		TEST(test_auto),
 		TEST(test_alarm),
+		TEST(test_weights_know_no_choice),
+		TEST(test_largest_minimum_share),
 		TEST(test_no_pool),
 	};
 

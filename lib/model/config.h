@@ -138,7 +138,8 @@ struct kvl_router_config {
 /*
  * `scoring:` of a service: how its nodes are judged and chosen among (SPEC 4, 5). Figures, their
  * meaning and defaults: lib/score/score.h, weights.h, scorer.h. Of the services that share a pool
- * the first one's counts, but for choice and min_share, which are each service's own.
+ * the first one's counts, but for choice, which is each service's own, and min_share, of which the
+ * largest does.
  */
 struct kvl_scoring_config {
 	uint8_t model;                   /* enum kvl_score_model; default penalty */

@@ -210,7 +210,7 @@ struct kvl_scoring_config scoring_default(void)
 
 	return (struct kvl_scoring_config){
 		.model = (uint8_t)p.score.model,
-		.choice = (uint8_t)p.weights.choice,
+		.choice = KVL_CHOOSE_LEAST,
 		.temperature = p.weights.temperature,
 		.min_share = p.weights.min_share,
 		.ceiling_ms = p.score.ceiling_us / 1000,

@@ -8,7 +8,6 @@
 struct kvl_weights_params kvl_weights_defaults(uint32_t replication)
 {
 	return (struct kvl_weights_params){
-		.choice = KVL_CHOOSE_LEAST,
 		.temperature = 0.2,
 		.min_share = 0.001,
 		.replication = replication,
@@ -17,8 +16,6 @@ struct kvl_weights_params kvl_weights_defaults(uint32_t replication)
 
 int kvl_weights_check(const struct kvl_weights_params *params)
 {
-	if (params->choice >= KVL_CHOICES)
-		return -EINVAL;
 	if (!(params->temperature >= 0.001 && params->temperature <= 10))
 		return -EINVAL;
 	if (!(params->min_share >= 0 && params->min_share <= 0.2))
@@ -66,11 +63,10 @@ void kvl_weights(const struct kvl_weights_params *params, const struct kvl_weigh
 	double t =
 		params->temperature
 		/ (confidence > KVL_CONFIDENCE_LEAST ? fmin(confidence, 1) : KVL_CONFIDENCE_LEAST);
-	uint16_t floor = params->choice == KVL_CHOOSE_BEST ? 1 : kvl_weights_floor(params);
+	uint16_t floor = kvl_weights_floor(params);
 
 	for (size_t i = 0; i < count; i++) {
-		double w = params->choice == KVL_CHOOSE_BEST ? nodes[i].score
-							     : exp((nodes[i].score - best) / t);
+		double w = exp((nodes[i].score - best) / t);
 
 		/* A node that was let in though its health says no (fail-open) has no share. */
 		if (nodes[i].share > 0)

@@ -10,12 +10,14 @@
 /*
  * From scores to the weights that the data plane draws by (SPEC 5; docs/architecture.md, "The
  * decision"):
- *   softmax  w = exp((score - best score) / T), the published u16 being 65535 * w * share
- *   best     w = score, on a line: the data plane takes the largest of the row, so that only the
- *            order counts, and it survives quantisation down to 1/65535
+ *   w = exp((score - best score) / T), the published u16 being 65535 * w * share
+ * whatever the choice, since services and rules with different choices share a pool's weights. `best`
+ * takes the largest of the row: only the order counts, and it survives quantisation above the floor
+ * (at T = 0.2 of scores 0.00001 apart near the best, 0.0005 apart a whole point below it). Of nodes
+ * that are all at the floor `best` takes the first of the row.
  * A weight is 0 for nodes that the hard filter took out, and for them only: any other is at least
- * 1, and in softmax at least what gives it the minimum share of a draw in which all others are at
- * their best. A node on trial or ramping up has its `share` of the weight, with the minimum beneath.
+ * 1, and at least what gives it the minimum share of a draw in which all others are at their best. A
+ * node on trial or ramping up has its `share` of the weight, with the minimum beneath.
  */
 enum kvl_choice {
 	KVL_CHOOSE_SOFTMAX, /* draw by weight */
@@ -28,7 +30,6 @@ enum kvl_choice {
 #define KVL_WEIGHT_MOST 65535u
 
 struct kvl_weights_params {
-	enum kvl_choice choice;
 	double temperature; /* in score, 0.001..10; default 0.2 */
 	double min_share;   /* of a draw among `replication` candidates, 0..0.2; default 0.001 */
 	uint32_t replication;

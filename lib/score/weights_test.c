@@ -19,7 +19,6 @@ static uint16_t w[4];
 static int start(void **state)
 {
 	params = kvl_weights_defaults(3);
-	params.choice = KVL_CHOOSE_SOFTMAX;
 	params.temperature = 0.1;
 	return 0;
 }
@@ -41,9 +40,23 @@ static void test_does_not_polarise(void **state)
 
 	kvl_weights(&params, nodes, 3, 1, w);
 	assert_true(w[2] > 0.8 * w[0]);
-	params.choice = KVL_CHOOSE_BEST;
-	kvl_weights(&params, nodes, 3, 1, w);
-	assert_true(w[0] > w[1] && w[1] > w[2]);
+}
+
+/* `best` draws by the same weights: scores a thousandth apart at the bottom are in order still, and
+ * those at the floor are equal. */
+static void test_order_survives(void **state)
+{
+	const struct kvl_weighed nodes[] = {IN(1), IN(0.999), IN(0.004), IN(0)};
+
+	params = kvl_weights_defaults(3);
+	kvl_weights(&params, nodes, 4, 1, w);
+	assert_true(w[0] > w[1] && w[1] > w[2] && w[2] > w[3]);
+	assert_true(w[3] > kvl_weights_floor(&params));
+	params.min_share = 0.01;
+	kvl_weights(&params, nodes, 4, 1, w);
+	assert_true(w[0] > w[1]);
+	assert_int_equal(w[2], w[3]);
+	assert_int_equal(w[3], kvl_weights_floor(&params));
 }
 
 /* In a draw against two nodes at their best it gets the minimum share, and not noticeably more. */
@@ -64,17 +77,14 @@ static void test_minimum_share(void **state)
 
 static void test_the_filter_alone_gives_zero(void **state)
 {
-	for (unsigned int reason = 0; reason < KVL_FILTER_COUNT; reason++)
-		for (unsigned int choice = 0; choice < KVL_CHOICES; choice++) {
-			const struct kvl_weighed nodes[] = {
-				IN(1), {0, 0, reason}, {NAN, 1, reason}};
+	for (unsigned int reason = 0; reason < KVL_FILTER_COUNT; reason++) {
+		const struct kvl_weighed nodes[] = {IN(1), {0, 0, reason}, {NAN, 1, reason}};
 
-			params.choice = choice;
-			kvl_weights(&params, nodes, 3, 1, w);
-			assert_int_equal(w[0], 65535);
-			assert_int_equal(w[1] == 0, reason != KVL_FILTER_IN);
-			assert_int_equal(w[2] == 0, reason != KVL_FILTER_IN);
-		}
+		kvl_weights(&params, nodes, 3, 1, w);
+		assert_int_equal(w[0], 65535);
+		assert_int_equal(w[1] == 0, reason != KVL_FILTER_IN);
+		assert_int_equal(w[2] == 0, reason != KVL_FILTER_IN);
+	}
 }
 
 static void test_scores_of_those_out_do_not_count(void **state)
@@ -142,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_softmax),
 		TEST(test_does_not_polarise),
+		TEST(test_order_survives),
 		TEST(test_minimum_share),
 		TEST(test_the_filter_alone_gives_zero),
 		TEST(test_scores_of_those_out_do_not_count),

@@ -7,6 +7,9 @@ NODES=4
 hosts_start
 nodes_start
 config_write
+# Of the same pool as cache, which has one holder a key and comes first.
+sed -i "s|^  - {name: direct, .*|&\n  - {name: copies, address: 10.1.0.102, port: 11211, replication: 3, pool: default, scoring: {choice: softmax, min_share: 0.02},\n     rules: [{prefix: 'best:', choice: best}]}|" "$CONFIG"
+on router ip addr add 10.1.0.102/32 dev front
 SECRET=0123456789abcdef-secret
 # By schedule: write-heavy since two minutes ago, read-heavy in half an hour, whatever the time of day.
 schedule=$(printf '%s write-heavy\n%s read-heavy\n' "$(date -d '2 minutes ago' +%H:%M)" "$(date -d '30 minutes' +%H:%M)" |
@@ -81,7 +84,7 @@ check "gone" test "$(ctl status --json | field 'r["overrides"]')" = "[]"
 # A node's weight: the ring changes, and the answer says by how much.
 ctl set --node n3 weight=50 --json >"$RUN/set"
 check "a weight changes the placement" test "$(field 'r["revision"]' <"$RUN/set")" -gt "$revision"
-check "by about an eighth of the keys" test "$(field '[0.05 < m["moved"] < 0.2 for m in r["moved"]]' <"$RUN/set")" = "[True, True]"
+check "by about an eighth of the keys" test "$(field '[0.05 < m["moved"] < 0.2 for m in r["moved"]]' <"$RUN/set")" = "[True, True, True]"
 weight_of() { ctl nodes --json | field "[n['weight'] for n in r['nodes'] if n['id'] == 'n3'][0]"; }
 check "nodes show it" test "$(weight_of)" = 50
 check "services say how much has moved" test "$(ctl services --json | field '[s["moved"] for s in r["services"]]')" = \
@@ -119,6 +122,36 @@ rejects() { of_is 1 'n["read"]["terms"].get("rejects", 0) < -10 and n["read"]["s
 check "no score sees it" of_is 1 '"rejects" in n["read"]["terms"]' False
 check "the threshold is set as it should be" ctl set cache scoring.reject_threshold=0.01
 check "now the score follows" wait_until 10 rejects
+
+# Services and rules that share a pool draw by the same weights, each in its own way: whatever the
+# first one's choice is, softmax's are exp(score / T), and its floor is its own minimum share's.
+shared() { # for a key that n1 holds: the weights, then the probabilities, are what `copies` says
+	local i
+	for i in $(seq 1 100); do
+		ctl route "$1$i" --service copies --json >"$RUN/route"
+		grep -q '"id": *"n1"' "$RUN/route" && break
+	done
+	python3 - "$RUN/route" "$2" <<'PY'
+import json, math, sys
+route = json.load(open(sys.argv[1]))
+row = route["candidates"][:3]
+best = max(c["score"] for c in route["candidates"])
+floor = math.ceil(0.02 / 0.98 * 2 * 65535)
+print([(c["id"], round(c["score"], 3), c["weight"], c["probability"]) for c in row])
+assert any(c["id"] == "n1" and c["score"] < 0.85 for c in row)
+for c in row:
+    assert abs(c["weight"] - max(floor, 65535 * math.exp((c["score"] - best) / 0.2))) <= 0.03 * c["weight"], c
+total, first = sum(c["weight"] for c in row), max(row, key=lambda c: c["weight"])
+for c in row:
+    want = c["weight"] / total if sys.argv[2] == "softmax" else float(c is first)
+    assert abs(c["probability"] - want) < 0.03, (c, want)
+PY
+}
+check "the first service of the pool chooses best" ctl set cache scoring.choice=best
+check "another's softmax draws by exp(score / T)" wait_until 10 shared key softmax
+check "and its rule's best takes the largest" wait_until 10 shared best: best
+check "that choice is shown as the pool's first" pool_is 'p["choice"]' best
+check "and taken back" ctl unset cache scoring.choice
 
 # All there is of one node.
 check "windows, states and classes of one node" test "$(ctl scores --node n1 --json | field \

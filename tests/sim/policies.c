@@ -234,19 +234,19 @@ static uint16_t choose_oracle(struct sim *sim, struct sim_router *r, const struc
 }
 
 const struct sim_policy sim_policies[] = {
-	{"static", false, KVL_CHOOSE_SOFTMAX, choose_static},
-	{"random", false, KVL_CHOOSE_SOFTMAX, choose_random},
-	{"roundrobin", false, KVL_CHOOSE_SOFTMAX, choose_turn},
-	{"leastinflight", false, KVL_CHOOSE_SOFTMAX, choose_least},
-	{"p2c", false, KVL_CHOOSE_SOFTMAX, choose_two},
-	{"c3", false, KVL_CHOOSE_SOFTMAX, choose_c3},
-	{"c3-local", false, KVL_CHOOSE_SOFTMAX, choose_c3_local},
-	{"prequal", false, KVL_CHOOSE_SOFTMAX, choose_prequal},
-	{"kvl-best", true, KVL_CHOOSE_BEST, choose_best},
-	{"kvl-softmax", true, KVL_CHOOSE_SOFTMAX, choose_softmax},
-	{"kvl-p2c", true, KVL_CHOOSE_P2C, choose_p2c},
-	{"kvlane", true, KVL_CHOOSE_LEAST, choose_kvlane},
-	{"oracle", false, KVL_CHOOSE_SOFTMAX, choose_oracle},
+	{"static", false, choose_static},
+	{"random", false, choose_random},
+	{"roundrobin", false, choose_turn},
+	{"leastinflight", false, choose_least},
+	{"p2c", false, choose_two},
+	{"c3", false, choose_c3},
+	{"c3-local", false, choose_c3_local},
+	{"prequal", false, choose_prequal},
+	{"kvl-best", true, choose_best},
+	{"kvl-softmax", true, choose_softmax},
+	{"kvl-p2c", true, choose_p2c},
+	{"kvlane", true, choose_kvlane},
+	{"oracle", false, choose_oracle},
 };
 
 const size_t sim_policy_count = sizeof(sim_policies) / sizeof(*sim_policies);

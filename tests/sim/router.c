@@ -14,12 +14,9 @@ static uint64_t ms_of(uint64_t ns)
 
 void sim_router_start(struct sim *sim, struct sim_router *r, unsigned int number)
 {
-	struct kvl_scorer_params params = sim->params->scorer;
-
-	params.weights.choice = sim->params->policy->choice;
 	memset(r, 0, sizeof(*r));
 	r->rng.state = sim->params->seed * 1000 + number;
-	r->scorer = kvl_scorer_new(SIM_NODES, &params);
+	r->scorer = kvl_scorer_new(SIM_NODES, &sim->params->scorer);
 	if (r->scorer == NULL)
 		abort();
 	for (uint16_t i = 0; i < SIM_NODES; i++) {

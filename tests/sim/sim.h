@@ -103,7 +103,6 @@ struct sim;
 struct sim_policy {
 	const char *name;
 	bool scores; /* weights by kvlane's scores; else by health alone: in or out */
-	enum kvl_choice choice;
 	uint16_t (*choose)(struct sim *sim, struct sim_router *router, const struct kvl_row *row);
 };
 
