@@ -14,7 +14,7 @@
  * Samples of what the router measures (kvl_metric_passive()) age by time too, since a node that they
  * speak against gets few requests, and so few samples. Where they come further apart than
  * KVL_WINDOW_STEP_MS, each such step between two of them is a decay of its own, up to
- * KVL_WINDOW_STEPS_MOST, so that one late sample (three fifths of all, at most) does not wipe out what
+ * KVL_WINDOW_STEPS_MOST, so that one late sample (two thirds of all, at most) does not wipe out what
  * several have said. And kvl_window_expire() tells which are too old: those weigh nothing, and only
  * tell still which of the others is the odd one. What nodes report has a staleness of its own
  * (fresh.h), and its senders' clocks.
@@ -22,7 +22,7 @@
 #define KVL_WINDOW_SAMPLES    60
 #define KVL_WINDOW_DECAY      0.8
 #define KVL_WINDOW_STEP_MS    1000
-#define KVL_WINDOW_STEPS_MOST 4
+#define KVL_WINDOW_STEPS_MOST 5
 
 struct kvl_window {
 	float samples[KVL_WINDOW_SAMPLES];
