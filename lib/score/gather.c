@@ -34,12 +34,12 @@ static void latency_take(struct kvl_scored_node *n, uint64_t now_ms)
 
 /*
  * A sample is due after KVL_SCORER_PERIOD_MS, and when it is made of enough: the p99 of three
- * replies is their maximum and says nothing. Where so few come, what there is after the
- * patience must do.
+ * replies is their maximum and says nothing. Where so few come, what there is after
+ * KVL_SCORER_PATIENCE_MS must do.
  */
-static bool sample_due(uint64_t count, bool enough, uint64_t age_ms, uint64_t patience_ms)
+static bool sample_due(uint64_t count, bool enough, uint64_t age_ms)
 {
-	return count > 0 && age_ms >= (enough ? KVL_SCORER_PERIOD_MS : patience_ms);
+	return count > 0 && age_ms >= (enough ? KVL_SCORER_PERIOD_MS : KVL_SCORER_PATIENCE_MS);
 }
 
 static bool rates_due(const struct kvl_scored_node *n, uint64_t now_ms)
@@ -50,7 +50,7 @@ static bool rates_due(const struct kvl_scored_node *n, uint64_t now_ms)
 	/* Rejections are no matter of chance, and where a verdict has aged away they should not go
 	 * on for long before it is back. */
 	return sample_due(count, count >= KVL_SCORER_LEAST || o->rejects >= KVL_SCORER_REJECTS,
-		now_ms - n->gathered_ms, KVL_SCORER_PATIENCE_MS);
+		now_ms - n->gathered_ms);
 }
 
 static void outcomes_gather(struct kvl_scored_node *n, const struct kvl_seen *seen, uint64_t now_ms)
@@ -75,7 +75,6 @@ void kvl_gather(struct kvl_scored_node *n, const struct kvl_seen *seen, uint64_t
 		outcomes_gather(n, seen, now_ms);
 	if (rates_due(n, now_ms))
 		rates_take(n, now_ms);
-	if (sample_due(n->latencies, n->latencies >= KVL_SCORER_LEAST, now_ms - n->latency_ms,
-		    KVL_SCORER_PATIENCE_MS))
+	if (sample_due(n->latencies, n->latencies >= KVL_SCORER_LEAST, now_ms - n->latency_ms))
 		latency_take(n, now_ms);
 }
