@@ -182,6 +182,8 @@ static json_t *decision_object(struct decision *d)
 	int choice;
 
 	d->in_spite = !any_is_in(d, length);
+	if (d->in_spite)
+		d->drawn = 1; /* in the order of the list, as dataplane/constrain.h has it */
 	decision_draw(d, length);
 	for (unsigned int i = 0; i < length; i++) {
 		if (i < d->replication)

@@ -52,7 +52,9 @@ uint32_t kvl_tally_timeouts_in_a_row(
 	for (uint16_t i = 0; i < count; i++) {
 		const struct kvl_worker *w = workers[i];
 		uint32_t in_a_row = gauge_read(&w->nodes[node].timeouts_in_a_row);
-		uint32_t age = gauge_read(&w->tick) - gauge_read(&w->pulses[node].answered);
+		/* First, and so never ahead of the tick. */
+		uint32_t answered = __atomic_load_n(&w->pulses[node].answered, __ATOMIC_ACQUIRE);
+		uint32_t age = gauge_read(&w->tick) - answered;
 
 		if (in_a_row != 0 || age <= silence_ms)
 			least = RTE_MIN(least, in_a_row);

@@ -34,8 +34,8 @@ static void latency_take(struct kvl_scored_node *n, uint64_t now_ms)
 
 /*
  * A sample is due after KVL_SCORER_PERIOD_MS, and when it is made of enough: the p99 of three
- * replies is their maximum and says nothing. Where so few come, what there is after
- * KVL_SCORER_PATIENCE_MS must do.
+ * replies is their maximum and says nothing. Where so few come, what there is KVL_SCORER_PATIENCE_MS
+ * after the last sample must do.
  */
 static bool sample_due(uint64_t count, bool enough, uint64_t age_ms)
 {

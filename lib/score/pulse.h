@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct kvl_pulse) == 16, "four a cache line");
 
 /*
  * Bits of a cost, an IEEE 754 single, that are left to chance (pick.h). The lower 22 of the mantissa
- * add up to a half (a quarter just below a power of two): with nothing in flight there is no queue to
+ * add a third to a half at most: with nothing in flight there is no queue to
  * avoid, and a score of 95 against 100 would send all of a row's reads to one node. The lower 17 add
  * up to 1/64, so that equals share.
  */
@@ -85,7 +85,7 @@ static inline void kvl_pulse_latency(struct kvl_pulse *p, uint32_t us, uint32_t 
 /*
  * About once a second for each node. What was known of a node that has not answered anything for so long
  * is forgotten, so that one bad answer, or a time when it was slow, does not keep it from being asked
- * for good: it counts as the slowest of its row then, is asked, and known again.
+ * for good: it counts as the slowest of its row then, and is asked sooner or later.
  */
 #define KVL_LATENCY_FORGET_MS 8000
 

@@ -22,7 +22,7 @@
 #define KVL_SCORER_PERIOD_MS   500  /* scores are worked out this often */
 #define KVL_SCORER_LOW_MS      1000 /* and judged for a cooldown this often */
 #define KVL_SCORER_LEAST       20   /* replies that a sample is made of, */
-#define KVL_SCORER_PATIENCE_MS 5000 /* or as many as came in this time; */
+#define KVL_SCORER_PATIENCE_MS 5000 /* or as few as have come, this long after the last; */
 #define KVL_SCORER_REJECTS     2    /* of rates: rejections that are enough, too */
 
 struct kvl_scorer_params {
@@ -57,8 +57,8 @@ struct kvl_scored_node {
 	uint64_t report_ms;      /* when the last report came; 0 = never */
 	uint64_t report_time_ms; /* its own time */
 	double share;            /* at the last tick */
-	/* outcomes since the last sample of rates, replies since the last of latency; when gathering
-	 * began */
+	/* outcomes since the last sample of rates, replies since the last of latency, and when those
+	 * two were taken */
 	struct kvl_outcomes gathered;
 	struct kvl_histogram gathered_latency;
 	uint64_t latencies;

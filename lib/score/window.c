@@ -92,6 +92,10 @@ static double decayed_mean(const struct kvl_window *w, enum kvl_metric metric, u
 	return weights > 0 ? sum / weights : NAN;
 }
 
+/* Samples that differ by less than their own precision are equal, and none of them is odd. */
+#define ALIKE 1e-6
+
+/* KVL_WINDOW_SAMPLES: none. */
 static unsigned int farthest(const struct kvl_window *w, double mean)
 {
 	unsigned int worst = 0;
@@ -105,7 +109,7 @@ static unsigned int farthest(const struct kvl_window *w, double mean)
 			worst = age;
 		}
 	}
-	return worst;
+	return distance > ALIKE * fabs(mean) ? worst : KVL_WINDOW_SAMPLES;
 }
 
 /* Distances are from the plain mean: from the decayed one, the newest sample, which pulls it

@@ -180,6 +180,19 @@ static void test_expired_samples_count_no_more(void **state)
 	assert_true(near(measured(), 0.7));
 }
 
+/* A verdict that has aged away is back with the first sample that says the same. */
+static void test_the_same_again_is_not_odd(void **state)
+{
+	measure(1, 10, 1000);
+	kvl_window_expire(&w, 30000, now + 40000);
+	assert_true(isnan(measured()));
+	measure(1, 1, 40000);
+	assert_true(near(measured(), 1));
+	kvl_window_expire(&w, 30000, now + 40000);
+	measure(0, 1, 40000);
+	assert_true(isnan(measured()));
+}
+
 /* Times are kept by their lower bits. */
 static void test_times_wrap(void **state)
 {
@@ -216,6 +229,7 @@ int main(void)
 		TEST(test_old_samples_leave),
 		TEST(test_time_ages_what_is_measured),
 		TEST(test_expired_samples_count_no_more),
+		TEST(test_the_same_again_is_not_odd),
 		TEST(test_times_wrap),
 		TEST(test_every_metric_has_a_name_and_a_range),
 	};
