@@ -171,8 +171,8 @@ static inline void kvl_worker_publish(struct kvl_worker *w, const struct kvl_roo
 }
 
 /*
- * 64 uniform bits: Knuth's MMIX generator, two instructions. Its lower bits are poor: draws
- * go by the upper ones, but for the noise of a fifth candidate.
+ * 64 uniform bits: Knuth's MMIX generator, two instructions. Its lower bits are poor: draws go
+ * by the upper ones, but for the noise of a fifth candidate.
  */
 static inline uint64_t kvl_random(struct kvl_worker *w)
 {

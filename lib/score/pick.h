@@ -87,8 +87,8 @@ static inline struct kvl_draw kvl_draw_p2c(const struct kvl_row *row, const uint
 
 /*
  * A cost with its noise and, in the lower bits, the candidate's place, as a number that orders as
- * the cost does: what an IEEE 754 single's bits do while none is negative. The upper bits
- * of each place's noise are its own of `random`.
+ * the cost does: what an IEEE 754 single's bits do while none is negative. The upper bits of
+ * each place's noise are its own of `random`.
  */
 #define KVL_COST_SHIFT 3
 #define KVL_COST_PLACE ((1u << KVL_COST_SHIFT) - 1)

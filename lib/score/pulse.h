@@ -22,9 +22,9 @@ _Static_assert(sizeof(struct kvl_pulse) == 16, "four a cache line");
 
 /*
  * Bits of a cost, an IEEE 754 single, that are left to chance (pick.h). The lower 22 of the mantissa
- * add a third to a half at most: with nothing in flight there is no queue to
- * avoid, and a score of 95 against 100 would send all of a row's reads to one node. The lower 17 add
- * up to 1/64, so that equals share.
+ * add a third to a half at most: with nothing in flight there is no queue to avoid, and a score of
+ * 95 against 100 would send all of a row's reads to one node. The lower 17 add up to 1/64, so that
+ * equals share.
  */
 #define KVL_BLUR_IDLE ((1u << 22) - 1)
 #define KVL_BLUR_BUSY ((1u << 17) - 1)
