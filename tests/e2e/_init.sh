@@ -188,6 +188,22 @@ hosts_ipv6() {
 	wait_until 10 links_settled || fail "link-local addresses stay tentative"
 }
 
+SECRET=0123456789abcdef-secret
+reports_write() { # the router takes reports, every 500 ms, by key 7
+	echo "$SECRET" >"$RUN/secret"
+	cat >>"$CONFIG" <<EOF
+reports:
+  address: 10.2.0.254
+  interval_ms: 500
+  keys: [{id: 7, secret: $SECRET}]
+EOF
+}
+
+agent_start() { # I: beside node I; what "$RUN/stateI" says are its flags
+	start "agent$1" "n$1" "$BUILD/ctrl/kvlane-agent" --node "n$1" --router 10.2.0.254 --interval 500 \
+		--memcached "10.2.0.$1" --interface eth0 --flags "$RUN/state$1" --key "7:$RUN/secret"
+}
+
 links_settled() {
 	local name
 	for name in $(ip netns list | awk '{print $1}' | grep "^$P-"); do

@@ -7,23 +7,17 @@
 hosts_start
 nodes_start
 config_write
-SECRET=0123456789abcdef-secret
-echo "$SECRET" >"$RUN/secret"
 # Neither timeouts nor low scores take out a node that hangs.
 sed -i "s/mode: nat, timeout_ms: $TIMEOUT_MS}/mode: nat, timeout_ms: $TIMEOUT_MS, replication: 3, max_version_lag: 100, scoring: {choice: softmax, low_score: 0}, rules: [{prefix: \"free:\", tenant: free}]}/; s/^health:/health:\n  timeouts_to_down: 1000000/" "$CONFIG"
 cat >>"$CONFIG" <<EOF
 tenants:
 - {name: free, rate: 20, burst: 20, node_share: 0.5}
-reports:
-  address: 10.2.0.254
-  interval_ms: 500
-  keys: [{id: 7, secret: $SECRET}]
 EOF
+reports_write
 router_start
 router_ready
 for i in $(seq "$NODES"); do
-	start "agent$i" "n$i" "$BUILD/ctrl/kvlane-agent" --node "n$i" --router 10.2.0.254 --interval 500 \
-		--memcached "10.2.0.$i" --interface eth0 --flags "$RUN/state$i" --key "7:$RUN/secret"
+	agent_start "$i"
 	on "n$i" python3 - "$i" <<'PY'
 import sys
 from kvclient import Client

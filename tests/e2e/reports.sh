@@ -6,15 +6,8 @@
 hosts_start
 nodes_start
 config_write
-SECRET=0123456789abcdef-secret
-echo "$SECRET" >"$RUN/secret"
 echo "wrong-secret-wrong-secret" >"$RUN/other"
-cat >>"$CONFIG" <<EOF
-reports:
-  address: 10.2.0.254
-  interval_ms: 500
-  keys: [{id: 7, secret: $SECRET}]
-EOF
+reports_write
 router_start
 router_ready
 

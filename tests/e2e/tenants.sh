@@ -5,8 +5,6 @@
 hosts_start
 nodes_start
 config_write
-SECRET=0123456789abcdef-secret
-echo "$SECRET" >"$RUN/secret"
 python3 - "$CONFIG" <<'PY'
 import sys
 path = sys.argv[1]
@@ -24,16 +22,12 @@ cat >>"$CONFIG" <<EOF
 tenants:
 - {name: gold, rate: 100000}
 - {name: free, rate: 20, burst: 20, node_share: 0.5}
-reports:
-  address: 10.2.0.254
-  interval_ms: 500
-  keys: [{id: 7, secret: $SECRET}]
 EOF
+reports_write
 router_start
 router_ready
 for i in $(seq "$NODES"); do
-	start "agent$i" "n$i" "$BUILD/ctrl/kvlane-agent" --node "n$i" --router 10.2.0.254 --interval 500 \
-		--memcached "10.2.0.$i" --interface eth0 --flags "$RUN/state$i" --key "7:$RUN/secret"
+	agent_start "$i"
 done
 reports_are_in() { [ "$(ctl stats --json | field 'r["reports"]["taken"]')" -ge "$NODES" ]; }
 check "nodes report" wait_until 10 reports_are_in
